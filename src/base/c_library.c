@@ -93,7 +93,7 @@ static bool is_shared_library(const struct loaded_object *own)
 }
 
 /* A function of the C library whose address needs no computation. */
-static void *plain(const struct binding *binding, const char *name)
+static void *c_library_plain(const struct binding *binding, const char *name)
 {
 	const ElfW(Sym) *symbol = loaded_object_definition(&binding->c_library, name, NULL);
 
@@ -102,7 +102,7 @@ static void *plain(const struct binding *binding, const char *name)
 		       : NULL;
 }
 
-static bool protect(const struct binding *binding, int access)
+static bool c_library_protect(const struct binding *binding, int access)
 {
 	const struct loaded_object *own = &binding->own;
 
@@ -117,13 +117,13 @@ static bool open_slots(struct binding *binding)
 
 	if (binding->handle)
 		return true;
-	*(void **)&open = plain(binding, "dlopen");
-	*(void **)&binding->find = plain(binding, "dlvsym");
-	*(void **)&binding->protect = plain(binding, "mprotect");
-	binding->handle =
-		open && binding->find && binding->protect && protect(binding, PROT_READ | PROT_WRITE)
-			? open(c_library_name, RTLD_LAZY | RTLD_NOLOAD)
-			: NULL;
+	*(void **)&open = c_library_plain(binding, "dlopen");
+	*(void **)&binding->find = c_library_plain(binding, "dlvsym");
+	*(void **)&binding->protect = c_library_plain(binding, "mprotect");
+	binding->handle = open && binding->find && binding->protect &&
+					  c_library_protect(binding, PROT_READ | PROT_WRITE)
+				  ? open(c_library_name, RTLD_LAZY | RTLD_NOLOAD)
+				  : NULL;
 	return binding->handle != NULL;
 }
 
@@ -135,7 +135,7 @@ static bool is_allocator(const char *name)
 	return false;
 }
 
-static bool is_function(const struct binding *binding, const char *name)
+static bool c_library_is_function(const struct binding *binding, const char *name)
 {
 	const ElfW(Sym) *symbol = loaded_object_definition(&binding->c_library, name, NULL);
 
@@ -151,7 +151,7 @@ static void bind_slot(struct binding *binding, const ElfW(Rela) * relocation)
 	void *target;
 
 	if (loaded_object_has(&binding->c_library, *slot, 1, PF_X) ||
-	    binding->own.symbols[symbol].st_shndx != SHN_UNDEF || !is_function(binding, name) ||
+	    binding->own.symbols[symbol].st_shndx != SHN_UNDEF || !c_library_is_function(binding, name) ||
 	    is_allocator(name))
 		return;
 	version = loaded_object_version(&binding->own, symbol);
@@ -191,5 +191,5 @@ void c_library_bind(void)
 	bind_slots(&binding, DT_JMPREL, DT_PLTRELSZ);
 	bind_slots(&binding, DT_RELA, DT_RELASZ);
 	if (binding.protect)
-		protect(&binding, PROT_READ);
+		c_library_protect(&binding, PROT_READ);
 }

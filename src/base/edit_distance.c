@@ -10,7 +10,7 @@ enum {
 	CLOSE_PART = 3,	  /* ... and one in so many */
 };
 
-static unsigned least(unsigned one, unsigned other)
+static unsigned edit_distance_least(unsigned one, unsigned other)
 {
 	return one < other ? one : other;
 }
@@ -29,10 +29,10 @@ unsigned edit_distance(const char *one, const char *other)
 
 		row[0] = n;
 		for (unsigned at = 1; at <= width; at++) {
-			row[at] = least(least(row[at - 1], before[at]) + 1,
-					before[at - 1] + (one[n - 1] != other[at - 1]));
+			row[at] = edit_distance_least(edit_distance_least(row[at - 1], before[at]) + 1,
+						      before[at - 1] + (one[n - 1] != other[at - 1]));
 			if (n > 1 && at > 1 && one[n - 1] == other[at - 2] && one[n - 2] == other[at - 1])
-				row[at] = least(row[at], earlier[at - 2] + 1);
+				row[at] = edit_distance_least(row[at], earlier[at - 2] + 1);
 		}
 	}
 	return rows[length % 3][width];

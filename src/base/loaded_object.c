@@ -109,7 +109,7 @@ bool loaded_object_find(struct loaded_object *object, uint64_t address)
 	return true;
 }
 
-static bool defines(const struct loaded_object *object, uint32_t n, const char *name)
+static bool loaded_object_defines(const struct loaded_object *object, uint32_t n, const char *name)
 {
 	const ElfW(Sym) *symbol = &object->symbols[n];
 
@@ -122,7 +122,7 @@ static uint32_t find_in_chain(const struct loaded_object *object, const uint32_t
 			      const char *name, uint32_t hash)
 {
 	for (;; n++) {
-		if ((hashes[n] | 1) == (hash | 1) && defines(object, n, name))
+		if ((hashes[n] | 1) == (hash | 1) && loaded_object_defines(object, n, name))
 			return n;
 		if (hashes[n] & 1)
 			return 0;
@@ -160,7 +160,7 @@ const ElfW(Sym) * loaded_object_definition(const struct loaded_object *object, c
 	}
 	/* Few objects have only the old table, whose second word is the number of symbols. */
 	for (n++; old && n < old[1]; n++)
-		if (defines(object, n, name))
+		if (loaded_object_defines(object, n, name))
 			return &object->symbols[n];
 	return NULL;
 }

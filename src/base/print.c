@@ -37,7 +37,7 @@ struct directive {
 	char conversion;
 };
 
-static void put(struct sink *sink, const char *bytes, size_t count)
+static void print_put(struct sink *sink, const char *bytes, size_t count)
 {
 	if (sink->used < sink->size) {
 		const size_t room = sink->size - sink->used;
@@ -53,11 +53,11 @@ static void put_blanks(struct sink *sink, size_t count)
 
 	for (size_t part; count; count -= part) {
 		part = count < sizeof(blanks) - 1 ? count : sizeof(blanks) - 1;
-		put(sink, blanks, part);
+		print_put(sink, blanks, part);
 	}
 }
 
-static bool continues(char byte)
+static bool print_continues(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
@@ -67,7 +67,7 @@ static size_t columns_of(const char *text, size_t bytes)
 	size_t columns = 0;
 
 	for (size_t n = 0; n < bytes; n++)
-		columns += !continues(text[n]);
+		columns += !print_continues(text[n]);
 	return columns;
 }
 
@@ -89,12 +89,12 @@ static void put_escaped(struct sink *sink, const char *text, size_t bytes, size_
 		size_t part = bytes < CHUNK ? bytes : CHUNK, count;
 
 		/* Do not cut a character, which has at most three more bytes. */
-		while (part < bytes && part > CHUNK - 4 && continues(text[part]))
+		while (part < bytes && part > CHUNK - 4 && print_continues(text[part]))
 			part--;
 		count = text_escape(safe, text, part);
 		if (columns)
 			*columns += columns_of(safe, count);
-		put(sink, safe, count);
+		print_put(sink, safe, count);
 		text += part;
 		bytes -= part;
 	}
@@ -107,7 +107,7 @@ static bool is_style(const char *text)
 	return (uintptr_t)text >= first && (uintptr_t)text < first + sizeof(print_styles);
 }
 
-static void put_string(struct sink *sink, const struct directive *directive, const char *text)
+static void print_put_string(struct sink *sink, const struct directive *directive, const char *text)
 {
 	struct sink nowhere = { NULL, 0, 0 };
 	const size_t wide = directive->width > 0 ? (size_t)directive->width : 0;
@@ -116,7 +116,7 @@ static void put_string(struct sink *sink, const struct directive *directive, con
 	if (!text)
 		text = "(null)";
 	if (is_style(text)) {
-		put(sink, text, strlen(text));
+		print_put(sink, text, strlen(text));
 		return;
 	}
 	bytes = directive->precision < 0 ? strlen(text) : strnlen(text, (size_t)directive->precision);
@@ -132,10 +132,10 @@ static void put_string(struct sink *sink, const struct directive *directive, con
 static void put_zeros(struct sink *sink, size_t count)
 {
 	while (count--)
-		put(sink, "0", 1);
+		print_put(sink, "0", 1);
 }
 
-static size_t digits_of(char *digits, char conversion, uintmax_t value)
+static size_t print_digits_of(char *digits, char conversion, uintmax_t value)
 {
 	char *end = digits;
 
@@ -151,11 +151,11 @@ static size_t digits_of(char *digits, char conversion, uintmax_t value)
 }
 
 /* @sign: the prefix; "": none */
-static void put_integer(struct sink *sink, const struct directive *directive, const char *sign,
-			uintmax_t value)
+static void print_put_integer(struct sink *sink, const struct directive *directive, const char *sign,
+			      uintmax_t value)
 {
 	char digits[OCTAL_DIGITS_MAX];
-	size_t count = digits_of(digits, directive->conversion, value), zeros = 0, all;
+	size_t count = print_digits_of(digits, directive->conversion, value), zeros = 0, all;
 	const size_t wide = (size_t)directive->width, least = (size_t)directive->precision;
 
 	if (directive->precision == 0 && !value)
@@ -169,9 +169,9 @@ static void put_integer(struct sink *sink, const struct directive *directive, co
 	}
 	if (!directive->left)
 		put_blanks(sink, wide > all ? wide - all : 0);
-	put(sink, sign, strlen(sign));
+	print_put(sink, sign, strlen(sign));
 	put_zeros(sink, zeros);
-	put(sink, digits, count);
+	print_put(sink, digits, count);
 	if (directive->left)
 		put_blanks(sink, wide > all ? wide - all : 0);
 }
@@ -183,14 +183,14 @@ static void put_unsigned(struct sink *sink, const struct directive *directive, u
 			   : directive->conversion == 'X'  ? "0X"
 							   : "";
 
-	put_integer(sink, directive, sign, value);
+	print_put_integer(sink, directive, sign, value);
 }
 
 static void put_signed(struct sink *sink, const struct directive *directive, intmax_t value)
 {
 	const char *sign = value < 0 ? "-" : directive->plus ? "+" : directive->blank ? " " : "";
 
-	put_integer(sink, directive, sign, value < 0 ? 0 - (uintmax_t)value : (uintmax_t)value);
+	print_put_integer(sink, directive, sign, value < 0 ? 0 - (uintmax_t)value : (uintmax_t)value);
 }
 
 #pragma GCC diagnostic push
@@ -209,7 +209,7 @@ static void put_float(struct sink *sink, const struct directive *directive, doub
 		 directive->alternate ? "#" : "", directive->conversion);
 	count = snprintf(text, sizeof(text), spec, width, precision, value);
 	if (count > 0)
-		put(sink, text, (size_t)count < sizeof(text) ? (size_t)count : sizeof(text) - 1);
+		print_put(sink, text, (size_t)count < sizeof(text) ? (size_t)count : sizeof(text) - 1);
 }
 
 #pragma GCC diagnostic pop
@@ -261,7 +261,7 @@ static intmax_t take_signed(struct arguments *arguments, char length)
 	}
 }
 
-static int take_size(const char **at, struct arguments *arguments)
+static int print_take_size(const char **at, struct arguments *arguments)
 {
 	int value = 0;
 
@@ -275,7 +275,7 @@ static int take_size(const char **at, struct arguments *arguments)
 }
 
 /* Return: the position behind the conversion. */
-static const char *parse(struct directive *directive, const char *at, struct arguments *arguments)
+static const char *print_parse(struct directive *directive, const char *at, struct arguments *arguments)
 {
 	*directive = (struct directive){ .precision = -1 };
 	for (; *at && strchr("-+ #0", *at); at++) {
@@ -285,14 +285,14 @@ static const char *parse(struct directive *directive, const char *at, struct arg
 		directive->blank |= *at == ' ';
 		directive->alternate |= *at == '#';
 	}
-	directive->width = take_size(&at, arguments);
+	directive->width = print_take_size(&at, arguments);
 	if (directive->width < 0) {
 		directive->left = true;
 		directive->width = -directive->width;
 	}
 	if (*at == '.') {
 		at++;
-		directive->precision = take_size(&at, arguments);
+		directive->precision = print_take_size(&at, arguments);
 	}
 	if (*at && strchr("hlzjt", *at)) {
 		directive->length = *at++;
@@ -305,21 +305,21 @@ static const char *parse(struct directive *directive, const char *at, struct arg
 	return *at ? at + 1 : at;
 }
 
-static void convert(struct sink *sink, struct directive *directive, struct arguments *arguments)
+static void print_convert(struct sink *sink, struct directive *directive, struct arguments *arguments)
 {
 	char byte;
 
 	switch (directive->conversion) {
 	case 's':
-		put_string(sink, directive, va_arg(arguments->list, const char *));
+		print_put_string(sink, directive, va_arg(arguments->list, const char *));
 		return;
 	case 'c':
 		byte = (char)va_arg(arguments->list, int);
 		directive->precision = 1;
-		put_string(sink, directive, (char[]){ byte, '\0' });
+		print_put_string(sink, directive, (char[]){ byte, '\0' });
 		return;
 	case '%':
-		put(sink, "%", 1);
+		print_put(sink, "%", 1);
 		return;
 	default:
 		break;
@@ -336,7 +336,7 @@ size_t print_whole(const char *text, size_t bytes)
 {
 	size_t begin = bytes;
 
-	while (begin && bytes - begin < 3 && continues(text[begin - 1]))
+	while (begin && bytes - begin < 3 && print_continues(text[begin - 1]))
 		begin--;
 	/* The last character is incomplete if its first byte needs more bytes than follow. */
 	if (begin) {
@@ -359,11 +359,11 @@ size_t print_arguments(char *out, size_t size, const char *format, va_list list)
 	while (*format) {
 		const size_t plain = strcspn(format, "%");
 
-		put(&sink, format, plain);
+		print_put(&sink, format, plain);
 		format += plain;
 		if (*format) {
-			format = parse(&directive, format + 1, &arguments);
-			convert(&sink, &directive, &arguments);
+			format = print_parse(&directive, format + 1, &arguments);
+			print_convert(&sink, &directive, &arguments);
 		}
 	}
 	va_end(arguments.list);

@@ -10,12 +10,12 @@
 
 static const char hex_digits[] = "0123456789abcdef";
 
-static bool plain(unsigned char byte)
+static bool text_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\' && byte != '"';
 }
 
-/* Whether all eight bytes are plain(). */
+/* Whether all eight bytes are text_plain(). */
 static bool plain_word(const unsigned char *at)
 {
 	const uint64_t ones = 0x0101010101010101, tops = 0x80 * ones;
@@ -27,7 +27,7 @@ static bool plain_word(const unsigned char *at)
 	return !((word | (word + ones) | (word - 0x20 * ones) | (quotes - ones) | (slashes - ones)) & tops);
 }
 
-static bool continues(unsigned char byte)
+static bool text_continues(unsigned char byte)
 {
 	return (byte & 0xc0) == 0x80;
 }
@@ -40,16 +40,16 @@ static size_t utf8_character(const unsigned char *in, size_t bytes, uint32_t *co
 		*code = in[0];
 		return 1;
 	}
-	if (in[0] >= 0xc2 && in[0] < 0xe0 && bytes >= 2 && continues(in[1])) {
+	if (in[0] >= 0xc2 && in[0] < 0xe0 && bytes >= 2 && text_continues(in[1])) {
 		*code = (in[0] & 0x1fu) << 6 | (in[1] & 0x3fu);
 		return 2;
 	}
-	if (in[0] >= 0xe0 && in[0] < 0xf0 && bytes >= 3 && continues(in[1]) && continues(in[2])) {
+	if (in[0] >= 0xe0 && in[0] < 0xf0 && bytes >= 3 && text_continues(in[1]) && text_continues(in[2])) {
 		*code = (in[0] & 0xfu) << 12 | (in[1] & 0x3fu) << 6 | (in[2] & 0x3fu);
 		return *code >= 0x800 && (*code < 0xd800 || *code > 0xdfff) ? 3 : 0;
 	}
-	if (in[0] >= 0xf0 && in[0] < 0xf5 && bytes >= 4 && continues(in[1]) && continues(in[2]) &&
-	    continues(in[3])) {
+	if (in[0] >= 0xf0 && in[0] < 0xf5 && bytes >= 4 && text_continues(in[1]) && text_continues(in[2]) &&
+	    text_continues(in[3])) {
 		*code = (in[0] & 7u) << 18 | (in[1] & 0x3fu) << 12 | (in[2] & 0x3fu) << 6 | (in[3] & 0x3fu);
 		return *code >= 0x10000 && *code <= 0x10ffff ? 4 : 0;
 	}
@@ -57,7 +57,7 @@ static size_t utf8_character(const unsigned char *in, size_t bytes, uint32_t *co
 }
 
 /* Valid characters that change the text around them. */
-static bool mischievous(uint32_t code)
+static bool text_mischievous(uint32_t code)
 {
 	return (code >= 0x80 && code < 0xa0) ||	     /* C1: a terminal's controls in one character */
 	       code == 0xad || code == 0x61c ||	     /* soft hyphen, Arabic letter mark */
@@ -117,7 +117,7 @@ static size_t escape_one(char **out, const unsigned char *in, size_t bytes)
 							      : escape_hex(*out, *in);
 		return 1;
 	}
-	if (mischievous(code)) {
+	if (text_mischievous(code)) {
 		*out = escape_code(*out, code);
 	} else {
 		memcpy(*out, in, taken);
@@ -132,7 +132,7 @@ size_t text_escape(char *out, const char *in, size_t bytes)
 	char *to = out;
 
 	for (size_t at = 0; at < bytes;) {
-		if (plain(from[at]))
+		if (text_plain(from[at]))
 			*to++ = (char)from[at++];
 		else
 			at += escape_one(&to, from + at, bytes - at);
@@ -149,7 +149,7 @@ char *text_mask(char *text)
 		const size_t whole = utf8_character((const unsigned char *)at, left, &code);
 
 		taken = whole ? whole : 1;
-		if (!whole || code < 0x20 || code == 0x7f || mischievous(code))
+		if (!whole || code < 0x20 || code == 0x7f || text_mischievous(code))
 			memset(at, '?', taken);
 	}
 	return text;
@@ -166,7 +166,7 @@ char *text_escape_line(char *out, size_t size, const char *in)
 
 		end = one;
 		taken = escape_one(&end, from, left);
-		if (plain(*from)) {
+		if (text_plain(*from)) {
 			one[0] = (char)*from;
 			end = one + 1;
 			taken = 1;
@@ -215,14 +215,14 @@ size_t text_json(char *out, const char *in, size_t bytes)
 			at += 8;
 			continue;
 		}
-		if (plain(from[at])) {
+		if (text_plain(from[at])) {
 			*to++ = (char)from[at++];
 			continue;
 		}
 		taken = utf8_character(from + at, bytes - at, &code);
 		if (!taken)
 			code = 0xfffd;
-		if (taken > 1 && !mischievous(code)) {
+		if (taken > 1 && !text_mischievous(code)) {
 			memcpy(to, from + at, taken);
 			to += taken;
 		} else {
@@ -299,6 +299,6 @@ size_t text_columns(const char *text)
 	size_t columns = 0;
 
 	for (; *text; text++)
-		columns += !continues((unsigned char)*text);
+		columns += !text_continues((unsigned char)*text);
 	return columns;
 }

@@ -141,7 +141,7 @@ void bpf_put_end(struct bpf_program *to)
 }
 
 /* How deep one instruction reaches. @before: the one before it */
-static int depth_of(const struct bpf_insn *at, const struct bpf_insn *before)
+static int bpf_program_depth_of(const struct bpf_insn *at, const struct bpf_insn *before)
 {
 	const bool loads = BPF_CLASS(at->code) == BPF_LDX && at->src_reg == BPF_REG_10,
 		   stores = (BPF_CLASS(at->code) == BPF_STX || BPF_CLASS(at->code) == BPF_ST) &&
@@ -158,7 +158,7 @@ unsigned bpf_stack_bytes(const struct bpf_program *program)
 	int bytes = 0;
 
 	for (unsigned n = 1; n < program->count; n++) {
-		const int depth = depth_of(&program->code[n], &program->code[n - 1]);
+		const int depth = bpf_program_depth_of(&program->code[n], &program->code[n - 1]);
 
 		bytes = depth > bytes ? depth : bytes;
 	}
@@ -167,12 +167,12 @@ unsigned bpf_stack_bytes(const struct bpf_program *program)
 
 /* ---- the kernel's part */
 
-static uint64_t address_of(const void *data)
+static uint64_t bpf_program_address_of(const void *data)
 {
 	return (uint64_t)(uintptr_t)data;
 }
 
-static int bpf(enum bpf_cmd command, union bpf_attr *attr)
+static int bpf_program_bpf(enum bpf_cmd command, union bpf_attr *attr)
 {
 	const long result = syscall(SYS_bpf, command, attr, sizeof(*attr));
 
@@ -185,10 +185,11 @@ int bpf_load(enum bpf_prog_type type, const struct bpf_program *program)
 
 	if (program->full)
 		return -E2BIG;
-	return bpf(BPF_PROG_LOAD, &(union bpf_attr){ .prog_type = type,
-						     .insns = address_of(program->code),
-						     .insn_cnt = program->count,
-						     .license = address_of(license) });
+	return bpf_program_bpf(BPF_PROG_LOAD,
+			       &(union bpf_attr){ .prog_type = type,
+						  .insns = bpf_program_address_of(program->code),
+						  .insn_cnt = program->count,
+						  .license = bpf_program_address_of(license) });
 }
 
 int bpf_load_typed(const struct bpf_program *program, uint32_t type)
@@ -197,12 +198,13 @@ int bpf_load_typed(const struct bpf_program *program, uint32_t type)
 
 	if (program->full)
 		return -E2BIG;
-	return bpf(BPF_PROG_LOAD, &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_TRACING,
-						     .expected_attach_type = BPF_TRACE_RAW_TP,
-						     .attach_btf_id = type,
-						     .insns = address_of(program->code),
-						     .insn_cnt = program->count,
-						     .license = address_of(license) });
+	return bpf_program_bpf(BPF_PROG_LOAD,
+			       &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_TRACING,
+						  .expected_attach_type = BPF_TRACE_RAW_TP,
+						  .attach_btf_id = type,
+						  .insns = bpf_program_address_of(program->code),
+						  .insn_cnt = program->count,
+						  .license = bpf_program_address_of(license) });
 }
 
 int bpf_attach_tracepoint(unsigned id, int program)
@@ -234,13 +236,14 @@ int bpf_load_function(const struct bpf_program *program, uint32_t function, bool
 {
 	static const char license[] = "Dual MIT/GPL";
 
-	return bpf(BPF_PROG_LOAD,
-		   &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_TRACING,
-				      .insns = address_of(program->code),
-				      .insn_cnt = program->count,
-				      .license = address_of(license),
-				      .attach_btf_id = function,
-				      .expected_attach_type = returns ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY });
+	return bpf_program_bpf(
+		BPF_PROG_LOAD,
+		&(union bpf_attr){ .prog_type = BPF_PROG_TYPE_TRACING,
+				   .insns = bpf_program_address_of(program->code),
+				   .insn_cnt = program->count,
+				   .license = bpf_program_address_of(license),
+				   .attach_btf_id = function,
+				   .expected_attach_type = returns ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY });
 }
 
 int bpf_load_iterator(const struct bpf_program *program, uint32_t function)
@@ -249,32 +252,34 @@ int bpf_load_iterator(const struct bpf_program *program, uint32_t function)
 
 	if (program->full)
 		return -E2BIG;
-	return bpf(BPF_PROG_LOAD, &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_TRACING,
-						     .expected_attach_type = BPF_TRACE_ITER,
-						     .attach_btf_id = function,
-						     .insns = address_of(program->code),
-						     .insn_cnt = program->count,
-						     .license = address_of(license) });
+	return bpf_program_bpf(BPF_PROG_LOAD,
+			       &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_TRACING,
+						  .expected_attach_type = BPF_TRACE_ITER,
+						  .attach_btf_id = function,
+						  .insns = bpf_program_address_of(program->code),
+						  .insn_cnt = program->count,
+						  .license = bpf_program_address_of(license) });
 }
 
 int bpf_iterate(int program)
 {
-	const int link =
-		bpf(BPF_LINK_CREATE, &(union bpf_attr){ .link_create = { .prog_fd = (uint32_t)program,
-									 .attach_type = BPF_TRACE_ITER } });
+	const int link = bpf_program_bpf(
+		BPF_LINK_CREATE, &(union bpf_attr){ .link_create = { .prog_fd = (uint32_t)program,
+								     .attach_type = BPF_TRACE_ITER } });
 	int file;
 
 	if (link < 0)
 		return link;
-	file = bpf(BPF_ITER_CREATE, &(union bpf_attr){ .iter_create = { .link_fd = (uint32_t)link } });
+	file = bpf_program_bpf(BPF_ITER_CREATE,
+			       &(union bpf_attr){ .iter_create = { .link_fd = (uint32_t)link } });
 	close(link);
 	return file;
 }
 
 int bpf_attach_function(int program)
 {
-	return bpf(BPF_RAW_TRACEPOINT_OPEN,
-		   &(union bpf_attr){ .raw_tracepoint = { .prog_fd = (uint32_t)program } });
+	return bpf_program_bpf(BPF_RAW_TRACEPOINT_OPEN,
+			       &(union bpf_attr){ .raw_tracepoint = { .prog_fd = (uint32_t)program } });
 }
 
 /* Newer than the headers of Debian 12: of BPF_LINK_CREATE. */
@@ -293,43 +298,45 @@ int bpf_load_places(const struct bpf_program *program)
 {
 	static const char license[] = "Dual MIT/GPL";
 
-	return bpf(BPF_PROG_LOAD,
-		   &(union bpf_attr){ .prog_type = BPF_PROG_TYPE_KPROBE,
-				      .insns = address_of(program->code),
-				      .insn_cnt = program->count,
-				      .license = address_of(license),
-				      .expected_attach_type = (enum bpf_attach_type)ATTACH_PLACES });
+	return bpf_program_bpf(
+		BPF_PROG_LOAD,
+		&(union bpf_attr){ .prog_type = BPF_PROG_TYPE_KPROBE,
+				   .insns = bpf_program_address_of(program->code),
+				   .insn_cnt = program->count,
+				   .license = bpf_program_address_of(license),
+				   .expected_attach_type = (enum bpf_attach_type)ATTACH_PLACES });
 }
 
 int bpf_attach_places(const struct bpf_places *places, int program)
 {
 	const struct link_places link = { .program = (uint32_t)program,
 					  .type = ATTACH_PLACES,
-					  .path = address_of(places->path),
-					  .offsets = address_of(places->offsets),
-					  .counters = address_of(places->counters),
-					  .cookies = address_of(places->cookies),
+					  .path = bpf_program_address_of(places->path),
+					  .offsets = bpf_program_address_of(places->offsets),
+					  .counters = bpf_program_address_of(places->counters),
+					  .cookies = bpf_program_address_of(places->cookies),
 					  .count = places->count,
 					  .more_flags = places->returns ? ATTACH_RETURNS : 0 };
 	union bpf_attr attr = { 0 };
 
 	memcpy(&attr, &link, sizeof(link));
-	return bpf(BPF_LINK_CREATE, &attr);
+	return bpf_program_bpf(BPF_LINK_CREATE, &attr);
 }
 
 int bpf_watch(const char *tracepoint, int program)
 {
-	return bpf(BPF_RAW_TRACEPOINT_OPEN,
-		   &(union bpf_attr){ .raw_tracepoint = { .name = address_of(tracepoint),
-							  .prog_fd = (uint32_t)program } });
+	return bpf_program_bpf(
+		BPF_RAW_TRACEPOINT_OPEN,
+		&(union bpf_attr){ .raw_tracepoint = { .name = bpf_program_address_of(tracepoint),
+						       .prog_fd = (uint32_t)program } });
 }
 
 int bpf_run(int program, const uint64_t *arguments, unsigned count, uint32_t *result)
 {
 	union bpf_attr attr = { .test = { .prog_fd = (uint32_t)program,
-					  .ctx_in = address_of(arguments),
+					  .ctx_in = bpf_program_address_of(arguments),
 					  .ctx_size_in = count * (uint32_t)sizeof(*arguments) } };
-	const int error = bpf(BPF_PROG_TEST_RUN, &attr);
+	const int error = bpf_program_bpf(BPF_PROG_TEST_RUN, &attr);
 
 	*result = attr.test.retval;
 	return error;
@@ -340,18 +347,18 @@ uint64_t bpf_missed(int program)
 	struct bpf_prog_info info = { 0 };
 	union bpf_attr attr = { .info.bpf_fd = (uint32_t)program,
 				.info.info_len = sizeof(info),
-				.info.info = address_of(&info) };
+				.info.info = bpf_program_address_of(&info) };
 
-	return bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) == 0 ? info.recursion_misses : 0;
+	return bpf_program_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr) == 0 ? info.recursion_misses : 0;
 }
 
 int bpf_map_make(const struct bpf_map *map)
 {
-	return bpf(BPF_MAP_CREATE, &(union bpf_attr){ .map_type = map->type,
-						      .key_size = map->key_bytes,
-						      .value_size = map->value_bytes,
-						      .max_entries = map->entries,
-						      .map_flags = map->flags });
+	return bpf_program_bpf(BPF_MAP_CREATE, &(union bpf_attr){ .map_type = map->type,
+								  .key_size = map->key_bytes,
+								  .value_size = map->value_bytes,
+								  .max_entries = map->entries,
+								  .map_flags = map->flags });
 }
 
 int bpf_map_describe(int map, struct bpf_map *description)
@@ -359,8 +366,8 @@ int bpf_map_describe(int map, struct bpf_map *description)
 	struct bpf_map_info info = { 0 };
 	union bpf_attr attr = { .info.bpf_fd = (uint32_t)map,
 				.info.info_len = sizeof(info),
-				.info.info = address_of(&info) };
-	const int error = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+				.info.info = bpf_program_address_of(&info) };
+	const int error = bpf_program_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
 
 	*description = (struct bpf_map){ .type = info.type,
 					 .key_bytes = info.key_size,
@@ -372,30 +379,33 @@ int bpf_map_describe(int map, struct bpf_map *description)
 
 int bpf_map_set(int map, const void *key, const void *value)
 {
-	return bpf(BPF_MAP_UPDATE_ELEM, &(union bpf_attr){ .map_fd = (uint32_t)map,
-							   .key = address_of(key),
-							   .value = address_of(value) });
+	return bpf_program_bpf(BPF_MAP_UPDATE_ELEM,
+			       &(union bpf_attr){ .map_fd = (uint32_t)map,
+						  .key = bpf_program_address_of(key),
+						  .value = bpf_program_address_of(value) });
 }
 
 int bpf_map_get(int map, const void *key, void *value)
 {
-	return bpf(BPF_MAP_LOOKUP_ELEM, &(union bpf_attr){ .map_fd = (uint32_t)map,
-							   .key = address_of(key),
-							   .value = address_of(value) });
+	return bpf_program_bpf(BPF_MAP_LOOKUP_ELEM,
+			       &(union bpf_attr){ .map_fd = (uint32_t)map,
+						  .key = bpf_program_address_of(key),
+						  .value = bpf_program_address_of(value) });
 }
 
 int bpf_map_remove(int map, const void *key)
 {
-	return bpf(BPF_MAP_DELETE_ELEM, &(union bpf_attr){ .map_fd = (uint32_t)map, .key = address_of(key) });
+	return bpf_program_bpf(BPF_MAP_DELETE_ELEM, &(union bpf_attr){ .map_fd = (uint32_t)map,
+								       .key = bpf_program_address_of(key) });
 }
 
 unsigned bpf_map_count(int map, void *key, unsigned most)
 {
-	union bpf_attr attr = { .map_fd = (uint32_t)map, .next_key = address_of(key) };
+	union bpf_attr attr = { .map_fd = (uint32_t)map, .next_key = bpf_program_address_of(key) };
 	unsigned count = 0;
 
-	while (count < most && bpf(BPF_MAP_GET_NEXT_KEY, &attr) == 0) {
-		attr.key = address_of(key);
+	while (count < most && bpf_program_bpf(BPF_MAP_GET_NEXT_KEY, &attr) == 0) {
+		attr.key = bpf_program_address_of(key);
 		count++;
 	}
 	return count;
@@ -403,5 +413,5 @@ unsigned bpf_map_count(int map, void *key, unsigned most)
 
 int bpf_map_freeze(int map)
 {
-	return bpf(BPF_MAP_FREEZE, &(union bpf_attr){ .map_fd = (uint32_t)map });
+	return bpf_program_bpf(BPF_MAP_FREEZE, &(union bpf_attr){ .map_fd = (uint32_t)map });
 }

@@ -30,7 +30,7 @@ enum {
 
 const char *cmd_name;
 
-static void write_all(const char *text, size_t bytes)
+static void cmd_write_all(const char *text, size_t bytes)
 {
 	while (bytes) {
 		const ssize_t part = write(STDERR_FILENO, text, bytes);
@@ -45,7 +45,7 @@ static void write_all(const char *text, size_t bytes)
 }
 
 /* Write "burin NAME: ..." as a line, or only the format, at once. Allocates nothing: it reports lack of memory, too. */
-static void message(bool named, const char *format, va_list arguments)
+static void cmd_message(bool named, const char *format, va_list arguments)
 {
 	char text[MESSAGE_BYTES];
 	size_t used = named ? print_text(text, 64, "burin %s: ", cmd_name) : 0;
@@ -57,7 +57,7 @@ static void message(bool named, const char *format, va_list arguments)
 	} else if (named) {
 		text[used++] = '\n';
 	}
-	write_all(text, used);
+	cmd_write_all(text, used);
 }
 
 void cmd_note(const char *format, ...)
@@ -65,7 +65,7 @@ void cmd_note(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	message(false, format, arguments);
+	cmd_message(false, format, arguments);
 	va_end(arguments);
 }
 
@@ -74,7 +74,7 @@ int cmd_usage(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	message(true, format, arguments);
+	cmd_message(true, format, arguments);
 	va_end(arguments);
 	return CMD_USAGE;
 }
@@ -84,7 +84,7 @@ int cmd_failed(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	message(true, format, arguments);
+	cmd_message(true, format, arguments);
 	va_end(arguments);
 	return CMD_FAULTS;
 }
@@ -110,21 +110,21 @@ static uint64_t data_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static uint64_t memory(void)
+static uint64_t cmd_memory_of_machine(void)
 {
 	return cmd_memory ? cmd_memory : CMD_MEMORY_DEFAULT;
 }
 
 uint64_t cmd_output_max(void)
 {
-	return memory() > (UINT64_MAX - CMD_MEMORY_OWN) / CMD_MEMORY_TIMES
+	return cmd_memory_of_machine() > (UINT64_MAX - CMD_MEMORY_OWN) / CMD_MEMORY_TIMES
 		       ? UINT64_MAX
-		       : CMD_MEMORY_OWN + memory() * CMD_MEMORY_TIMES;
+		       : CMD_MEMORY_OWN + cmd_memory_of_machine() * CMD_MEMORY_TIMES;
 }
 
 void cmd_memory_limit(void)
 {
-	const uint64_t bytes = memory(), own = data_bytes() + CMD_MEMORY_OWN;
+	const uint64_t bytes = cmd_memory_of_machine(), own = data_bytes() + CMD_MEMORY_OWN;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_DATA, &limit) || own > limit.rlim_cur ||
@@ -134,7 +134,7 @@ void cmd_memory_limit(void)
 	setrlimit(RLIMIT_DATA, &limit);
 }
 
-static const char *hint(int code)
+static const char *cmd_hint(int code)
 {
 	if (code == -ENOENT)
 		return "; record one with: burin record -o DIR PROGRAM";
@@ -156,7 +156,7 @@ static int not_opened(const char *path, int result, const struct burin_diagnosis
 	if (*inside)
 		return cmd_usage("%s: not a trace; the newest trace in it is %s/%s", path, path, inside);
 	return cmd_usage("%s: %s%s", path, *why->reason ? why->reason : burin_fault_name(result),
-			 hint(result));
+			 cmd_hint(result));
 }
 
 int cmd_open(struct burin_trace **trace, const char *path, struct cmd_faults *faults)

@@ -19,7 +19,7 @@ struct completion {
 	struct view_buffer out;
 };
 
-static int finish(struct completion *completion)
+static int complete_finish(struct completion *completion)
 {
 	const int result = view_buffer_write(&completion->out, STDOUT_FILENO);
 
@@ -36,7 +36,7 @@ static void offer_with(struct completion *completion, const char *word, const ch
 				  completion->typed, word, bytes, description);
 }
 
-static void offer(struct completion *completion, const char *word, const char *description)
+static void complete_offer(struct completion *completion, const char *word, const char *description)
 {
 	offer_with(completion, word, description, (int)strlen(description));
 }
@@ -47,7 +47,7 @@ static void offer_name(struct completion *completion, const char *name, const ch
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.:+@%-/";
 
 	if (isalnum((unsigned char)*name) && name[strspn(name, plain)] == 0)
-		offer(completion, name, description);
+		complete_offer(completion, name, description);
 }
 
 /* ---- operands */
@@ -73,11 +73,11 @@ static void offer_targets(struct completion *completion)
 		const char *program = target->program;
 
 		if (target->kernel) {
-			offer(completion, TARGET_KERNEL, "burin.ko");
+			complete_offer(completion, TARGET_KERNEL, "burin.ko");
 			continue;
 		}
 		snprintf(pid, sizeof(pid), "%u", target->pid);
-		offer(completion, pid, program);
+		complete_offer(completion, pid, program);
 		if (!is_repeated(&list, n))
 			offer_name(completion, program, pid);
 	}
@@ -103,8 +103,8 @@ static void offer_events(struct completion *completion, const char *word)
 static void offer_formats(struct completion *completion)
 {
 	for (const struct export_format *format = export_formats; format->name; format++)
-		offer(completion, format->name, format->line);
-	offer(completion, "uftrace", "all calls, as a directory for uftrace");
+		complete_offer(completion, format->name, format->line);
+	complete_offer(completion, "uftrace", "all calls, as a directory for uftrace");
 }
 
 /* @before: the operands that are given */
@@ -159,8 +159,8 @@ static void offer_options(struct completion *completion, const struct option_set
 static void offer_groups(struct completion *completion, const struct option_set *set)
 {
 	for (unsigned n = 0; n < set->heading_count; n++)
-		offer(completion, set->headings[n].word, set->headings[n].title);
-	offer(completion, "all", "all options");
+		complete_offer(completion, set->headings[n].word, set->headings[n].title);
+	complete_offer(completion, "all", "all options");
 }
 
 static void offer_value(struct completion *completion, const struct option_set *set,
@@ -173,7 +173,7 @@ static void offer_value(struct completion *completion, const struct option_set *
 	if (option->kind == OPTION_IS_PARSED && last)
 		completion->lead = (size_t)(last + 1 - completion->typed);
 	for (const char *const *name = option->names; name && *name; name++)
-		offer(completion, *name, "");
+		complete_offer(completion, *name, "");
 	if (option->kind == OPTION_IS_HELP)
 		offer_groups(completion, set);
 	if (strncmp(kind, "DIR", 3) == 0)
@@ -235,7 +235,7 @@ int complete_words(const struct cmd *command, char *const *words)
 		} else if (options && strcmp(words[n], "--") == 0) {
 			if (option_find_kind(&set, OPTION_IS_COMMAND)) {
 				view_buffer_print(&completion.out, ":command %u\n", n + 2);
-				return finish(&completion);
+				return complete_finish(&completion);
 			}
 			options = false;
 		} else if (options && words[n][0] == '-' && words[n][1]) {
@@ -250,7 +250,7 @@ int complete_words(const struct cmd *command, char *const *words)
 		complete_last(&completion, &set);
 	else
 		offer_operand(&completion, command, operands, given);
-	return finish(&completion);
+	return complete_finish(&completion);
 }
 
 int complete_commands(const struct cmd *const *commands, unsigned count, const char *typed, bool all)
@@ -258,13 +258,13 @@ int complete_commands(const struct cmd *const *commands, unsigned count, const c
 	struct completion completion = { .typed = typed };
 
 	for (unsigned n = 0; n < count; n++)
-		offer(&completion, commands[n]->name, commands[n]->line);
+		complete_offer(&completion, commands[n]->name, commands[n]->line);
 	if (all) {
-		offer(&completion, "help", "print the help of a command");
+		complete_offer(&completion, "help", "print the help of a command");
 		if (*typed == '-') {
-			offer(&completion, "--help", "list the commands");
-			offer(&completion, "--version", "print the version");
+			complete_offer(&completion, "--help", "list the commands");
+			complete_offer(&completion, "--version", "print the version");
 		}
 	}
-	return finish(&completion);
+	return complete_finish(&completion);
 }

@@ -72,7 +72,7 @@ static const char *current_name(const char *name)
 	return name;
 }
 
-static const struct cmd *find(const char *name)
+static const struct cmd *main_find(const char *name)
 {
 	name = current_name(name);
 	for (unsigned n = 0; n < COMMANDS; n++)
@@ -81,7 +81,7 @@ static const struct cmd *find(const char *name)
 	return NULL;
 }
 
-static int unknown(const char *name)
+static int main_unknown(const char *name)
 {
 	unsigned nearest = CLOSE_MOST + 1;
 
@@ -109,7 +109,7 @@ static int report_truncation(int result)
 	return result ? result : CMD_FAULTS;
 }
 
-static int run(const struct cmd *command, int argc, char **argv)
+static int main_run(const struct cmd *command, int argc, char **argv)
 {
 	int result;
 
@@ -124,7 +124,7 @@ static int run(const struct cmd *command, int argc, char **argv)
 	return report_truncation(command->main(argv));
 }
 
-static int help(int argc, char **argv)
+static int main_help(int argc, char **argv)
 {
 	char option[64] = "--help";
 	const struct cmd *command;
@@ -136,16 +136,16 @@ static int help(int argc, char **argv)
 		      stdout);
 		return 0;
 	}
-	command = find(argv[1]);
+	command = main_find(argv[1]);
 	if (!command)
-		return unknown(argv[1]);
+		return main_unknown(argv[1]);
 	if (argc > 2)
 		snprintf(option, sizeof(option), "--help=%s", argv[2]);
-	return run(command, 2, (char *[]){ argv[1], option, NULL });
+	return main_run(command, 2, (char *[]){ argv[1], option, NULL });
 }
 
 /* The words behind "burin", of which the last one is completed. */
-static int complete(int count, char **words)
+static int main_complete(int count, char **words)
 {
 	const struct cmd *command;
 
@@ -153,7 +153,7 @@ static int complete(int count, char **words)
 		return complete_commands(commands, COMMANDS, count ? words[0] : "", true);
 	if (!strcmp(words[0], "help"))
 		return count == 2 ? complete_commands(commands, COMMANDS, words[1], false) : 0;
-	command = find(words[0]);
+	command = main_find(words[0]);
 	if (!command)
 		return 0;
 	cmd_name = command->name;
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return print_first_steps();
 	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		return help(argc - 1, argv + 1);
+		return main_help(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("burin %s\n", BURIN_VERSION);
 		return 0;
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	guard_begin();
 	directory_open_maps = foreign_maps;
 	if (!strcmp(argv[1], "--complete"))
-		return complete(argc - 2, argv + 2);
-	command = find(argv[1]);
-	return command ? run(command, argc - 1, argv + 1) : unknown(argv[1]);
+		return main_complete(argc - 2, argv + 2);
+	command = main_find(argv[1]);
+	return command ? main_run(command, argc - 1, argv + 1) : main_unknown(argv[1]);
 }

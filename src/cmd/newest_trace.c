@@ -9,7 +9,7 @@
 
 #include "cmd/newest_trace.h"
 
-static bool ends_in(const char *name, const char *end)
+static bool newest_trace_ends_in(const char *name, const char *end)
 {
 	const size_t bytes = strlen(name), wanted = strlen(end);
 
@@ -28,12 +28,12 @@ static bool is_recording(int directory, const char *name, bool all, struct times
 	*time = status.st_mtim;
 	snprintf(path, sizeof(path), "%s/.burin/recording", name);
 	if (fstatat(directory, path, &status, AT_SYMLINK_NOFOLLOW))
-		return ends_in(name, ".burin");
+		return newest_trace_ends_in(name, ".burin");
 	*time = status.st_mtim;
 	return true;
 }
 
-static bool is_later(const struct timespec *one, const struct timespec *other)
+static bool newest_trace_is_later(const struct timespec *one, const struct timespec *other)
 {
 	return one->tv_sec != other->tv_sec ? one->tv_sec > other->tv_sec : one->tv_nsec > other->tv_nsec;
 }
@@ -47,7 +47,7 @@ void newest_trace(const char *directory, bool all, char name[NAME_MAX + 1])
 	*name = '\0';
 	while (entries && (entry = readdir(entries))) {
 		if (*entry->d_name == '.' || !is_recording(dirfd(entries), entry->d_name, all, &time) ||
-		    (*name && !is_later(&time, &last)))
+		    (*name && !newest_trace_is_later(&time, &last)))
 			continue;
 		last = time;
 		snprintf(name, NAME_MAX + 1, "%s", entry->d_name);

@@ -86,7 +86,7 @@ static void print_most_used(const struct cmd *command, const struct option_set *
 	printf("  %-8s  these and all others\n", "all");
 }
 
-static void print_all(const struct option_set *set)
+static void option_help_print_all(const struct option_set *set)
 {
 	for (unsigned n = 0; n < set->heading_count; n++) {
 		print_group(set, &set->headings[n]);
@@ -129,7 +129,7 @@ bool option_help_print(const struct cmd *command, const struct option_set *set, 
 	else if (!set->heading_count)
 		print_group(set, NULL);
 	else if (all)
-		print_all(set);
+		option_help_print_all(set);
 	else
 		print_most_used(command, set);
 	if (command->notes)

@@ -70,7 +70,7 @@ static int bad_value(const struct cmd_option *option, const char *value)
 			 value, hint);
 }
 
-static bool take_number(const struct cmd_option *option, const char *value)
+static bool option_parse_take_number(const struct cmd_option *option, const char *value)
 {
 	uint64_t number;
 
@@ -118,7 +118,7 @@ static int take_numbers(struct view_set *set, uint64_t max, const char *value)
 	}
 }
 
-static int take_text(struct view_globs *list, const char *value)
+static int option_parse_take_text(struct view_globs *list, const char *value)
 {
 	if (!array_reserve(list->globs, list->room, list->count + 2))
 		return -ENOMEM;
@@ -138,7 +138,7 @@ static int take_value(const struct cmd_option *option, const char *value)
 		*option->to.text = value;
 		return 0;
 	case OPTION_IS_LIST:
-		return take_text(option->to.list, value);
+		return option_parse_take_text(option->to.list, value);
 	case OPTION_IS_NUMBERS:
 		return take_numbers(option->to.numbers, option->max, value);
 	case OPTION_IS_CHOICE:
@@ -146,11 +146,11 @@ static int take_value(const struct cmd_option *option, const char *value)
 	case OPTION_IS_PARSED:
 		return option->to.parse(value) ? 0 : -EINVAL;
 	default:
-		return take_number(option, value) ? 0 : -EINVAL;
+		return option_parse_take_number(option, value) ? 0 : -EINVAL;
 	}
 }
 
-static int take(struct parser *parser, const struct cmd_option *option, const char *value)
+static int option_parse_take(struct parser *parser, const struct cmd_option *option, const char *value)
 {
 	const int bytes = (int)option_name_bytes(option);
 	int error;
@@ -176,7 +176,8 @@ static int take(struct parser *parser, const struct cmd_option *option, const ch
 /* ---- arguments ---- */
 
 /* Report an argument. A command that was given without "--" is a likely cause. */
-static int refuse(const struct parser *parser, char **argv, const char *argument, const char *why)
+static int option_parse_refuse(const struct parser *parser, char **argv, const char *argument,
+			       const char *why)
 {
 	if (parser->operands && option_find_kind(&parser->set, OPTION_IS_COMMAND))
 		return cmd_usage("%s: %s; to run a command: burin %s -- %s ...", argument, why,
@@ -193,17 +194,17 @@ static int parse_long(struct parser *parser, char **argv, int *at)
 
 	option = option_find_name(&parser->set, given, &matches);
 	if (!option)
-		return refuse(parser, argv, given,
-			      matches ? "it abbreviates several options" : "no such option");
+		return option_parse_refuse(parser, argv, given,
+					   matches ? "it abbreviates several options" : "no such option");
 	if (value && !option_has_value(option))
-		return refuse(parser, argv, given, "it takes no value");
+		return option_parse_refuse(parser, argv, given, "it takes no value");
 	if (value)
 		value++;
 	else if (option->absent)
 		value = option->absent;
 	else if (option_has_value(option) && !(value = argv[++*at]))
-		return refuse(parser, argv, given, "its value is missing");
-	return take(parser, option, value);
+		return option_parse_refuse(parser, argv, given, "its value is missing");
+	return option_parse_take(parser, option, value);
 }
 
 /* Parse letters, "-qj" or "-oDIR". */
@@ -216,18 +217,18 @@ static int parse_letters(struct parser *parser, char **argv, int *at)
 		const char given[] = { '-', *letter, '\0' };
 
 		if (!option)
-			return refuse(parser, argv, given, "no such option");
+			return option_parse_refuse(parser, argv, given, "no such option");
 		if (option->absent) /* a value follows at once, as in -hcalls */
-			return take(parser, option, letter[1] ? letter + 1 : option->absent);
+			return option_parse_take(parser, option, letter[1] ? letter + 1 : option->absent);
 		if (!option_has_value(option)) {
-			result = take(parser, option, NULL);
+			result = option_parse_take(parser, option, NULL);
 			continue;
 		}
 		if (letter[1])
-			return take(parser, option, letter + 1);
+			return option_parse_take(parser, option, letter + 1);
 		if (!argv[++*at])
-			return refuse(parser, argv, given, "its value is missing");
-		return take(parser, option, argv[*at]);
+			return option_parse_refuse(parser, argv, given, "its value is missing");
+		return option_parse_take(parser, option, argv[*at]);
 	}
 	return result;
 }
@@ -288,9 +289,9 @@ static int check_operands(const struct parser *parser, char **argv)
 	if (surplus && command->operands.wanted)
 		return cmd_usage("%s: one argument too many; %s", surplus, command->operands.wanted);
 	if (surplus)
-		return refuse(parser, argv, surplus, "one argument too many");
+		return option_parse_refuse(parser, argv, surplus, "one argument too many");
 	if (parser->operands && parser->has_command)
-		return refuse(parser, argv, argv[0], "a TARGET excludes a command");
+		return option_parse_refuse(parser, argv, argv[0], "a TARGET excludes a command");
 	if (parser->operands < command->operands.min)
 		return complete_operands(parser, argv);
 	return 0;

@@ -27,11 +27,11 @@ static void begin_group(struct option_set *set, const struct cmd_option *heading
 		(struct option_heading){ heading->head, heading->help, set->count };
 }
 
-static void collect(struct option_set *set, const struct cmd_option *table)
+static void option_set_collect(struct option_set *set, const struct cmd_option *table)
 {
 	for (; table && table->head; table++) {
 		if (table->kind == OPTION_IS_GROUP)
-			collect(set, table->to.group);
+			option_set_collect(set, table->to.group);
 		else if (table->kind == OPTION_IS_HEADING)
 			begin_group(set, table);
 		else if (set->count < OPTIONS_MAX)
@@ -44,8 +44,8 @@ static void collect(struct option_set *set, const struct cmd_option *table)
 void option_set_fill(struct option_set *set, const struct cmd *command)
 {
 	set->count = set->heading_count = 0;
-	collect(set, command->options);
-	collect(set, set->heading_count ? help_options : help_option);
+	option_set_collect(set, command->options);
+	option_set_collect(set, set->heading_count ? help_options : help_option);
 }
 
 char option_letter(const struct cmd_option *option)

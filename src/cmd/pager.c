@@ -23,7 +23,7 @@ static bool is_allowed(void)
 }
 
 /* The pager does not inherit the limits of a command that reads a trace. */
-__attribute__((noreturn)) static void run(int input)
+__attribute__((noreturn)) static void pager_run(int input)
 {
 	const char *command = getenv("PAGER");
 	struct rlimit limit;
@@ -54,7 +54,7 @@ void pager_begin(void)
 	pager = fork();
 	if (pager == 0) {
 		close(ends[1]);
-		run(ends[0]);
+		pager_run(ends[0]);
 	}
 	close(ends[0]);
 	if (pager > 0) {

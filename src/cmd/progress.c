@@ -58,7 +58,7 @@ unsigned progress_seconds(const struct progress *progress)
 	return (unsigned)((clock_ns(CLOCK_MONOTONIC) - progress->begun) / 1000000000);
 }
 
-static void write_out(const char *text, int bytes)
+static void progress_write_out(const char *text, int bytes)
 {
 	/* A closed terminal must not end the recording. */
 	if (write(STDERR_FILENO, text, (size_t)bytes) < 0)
@@ -78,15 +78,16 @@ void progress_show(struct progress *progress, const char *format, ...)
 	va_start(arguments, format);
 	print_arguments(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	write_out(line, snprintf(line, sizeof(line), "%sburin: %.*s%s%s", save,
-				 (int)print_whole(text, columns > 7 ? strnlen(text, (size_t)columns - 7) : 0),
-				 text, clear, restore));
+	progress_write_out(
+		line, snprintf(line, sizeof(line), "%sburin: %.*s%s%s", save,
+			       (int)print_whole(text, columns > 7 ? strnlen(text, (size_t)columns - 7) : 0),
+			       text, clear, restore));
 	progress->shown = true;
 }
 
 void progress_clear(struct progress *progress)
 {
 	if (progress->shown)
-		write_out(clear, (int)sizeof(clear) - 1);
+		progress_write_out(clear, (int)sizeof(clear) - 1);
 	progress->shown = false;
 }

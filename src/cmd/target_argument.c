@@ -108,12 +108,12 @@ static void prefer_running(struct target_list *list)
 }
 
 /* A pid or path identifies one session. A name may also belong to a session that could not be read. */
-static bool is_name(const char *word)
+static bool target_argument_is_name(const char *word)
 {
 	return word[strspn(word, "0123456789")] && !strchr(word, '/');
 }
 
-static int find(const char *word, struct target *target)
+static int target_argument_find(const char *word, struct target *target)
 {
 	struct target_list list;
 	const char *why = "";
@@ -133,15 +133,15 @@ static int find(const char *word, struct target *target)
 	else
 		*target = list.targets[0];
 	if (!result)
-		target->unsure = list.unread && is_name(word);
+		target->unsure = list.unread && target_argument_is_name(word);
 	target_list_free(&list);
 	return result ? CMD_USAGE : 0;
 }
 
-static int map(const char *word, struct target *target, struct session *session, bool write)
+static int target_argument_map(const char *word, struct target *target, struct session *session, bool write)
 {
 	const char *why = "";
-	int result = find(word, target), error;
+	int result = target_argument_find(word, target), error;
 
 	if (result)
 		return result;
@@ -156,12 +156,12 @@ static int map(const char *word, struct target *target, struct session *session,
 
 int cmd_target_open(const char *word, struct target *target, struct session *session)
 {
-	return map(word, target, session, true);
+	return target_argument_map(word, target, session, true);
 }
 
 int cmd_target_look(const char *word, struct target *target, struct session *session)
 {
-	return map(word, target, session, false);
+	return target_argument_map(word, target, session, false);
 }
 
 int cmd_target_sure(const char *word, const struct target *target)

@@ -8,7 +8,7 @@
 #include "source/perf/rings/perf.h"
 
 /* Return: the name that was meant; NULL: none is near. */
-static const char *nearest(const struct listing *listing, const char *name)
+static const char *unknown_events_nearest(const struct listing *listing, const char *name)
 {
 	const char *found = NULL;
 	unsigned best = 0;
@@ -19,7 +19,7 @@ static const char *nearest(const struct listing *listing, const char *name)
 	return found;
 }
 
-static bool is_known(const struct listing *listing, const char *name)
+static bool unknown_events_is_known(const struct listing *listing, const char *name)
 {
 	for (unsigned n = 0; n < listing->count; n++)
 		if (strcmp(listing->events[n].name, name) == 0)
@@ -27,9 +27,10 @@ static bool is_known(const struct listing *listing, const char *name)
 	return strpbrk(name, "*?[") || strncmp(name, "burin.", 6) == 0;
 }
 
-static void report(const struct listing *listing, const char *name, const char *who, const char *later)
+static void unknown_events_report(const struct listing *listing, const char *name, const char *who,
+				  const char *later)
 {
-	const char *meant = nearest(listing, name);
+	const char *meant = unknown_events_nearest(listing, name);
 	struct perf_choice choice;
 	char why[256];
 
@@ -54,9 +55,9 @@ unsigned unknown_events(const struct listing *listing, const char *const *names,
 	unsigned count = 0;
 
 	for (; *names; names++) {
-		if (is_known(listing, *names))
+		if (unknown_events_is_known(listing, *names))
 			continue;
-		report(listing, *names, who, later);
+		unknown_events_report(listing, *names, who, later);
 		count++;
 	}
 	return count;

@@ -7,8 +7,8 @@
 #include "wire/wire_head.h"
 
 /* Count the records of a copied piece, whose bytes may be damaged. */
-static void count_records(const char *packet, const struct ring_piece *piece, uint64_t *buffered,
-			  unsigned events)
+static void buffered_counts_count_records(const char *packet, const struct ring_piece *piece,
+					  uint64_t *buffered, unsigned events)
 {
 	struct wire_walk walk = { .at = packet + piece->begin, .end = packet + piece->end };
 
@@ -31,7 +31,7 @@ uint64_t *buffered_counts_read(struct session *session, unsigned events)
 		for (uint32_t packet = 0; ring && packet <= ring->window; packet++) {
 			if (ring_copy(ring, &cursor, buffer, &piece) <= 0)
 				break;
-			count_records(buffer, &piece, buffered, events);
+			buffered_counts_count_records(buffer, &piece, buffered, events);
 		}
 	}
 	free(buffer);

@@ -11,13 +11,13 @@
 #include "session/calls/session_calls.h"
 #include "session/events/history.h"
 
-static size_t bounded(uint32_t count, uint32_t max)
+static size_t call_listing_bounded(uint32_t count, uint32_t max)
 {
 	return count < max ? count : max;
 }
 
 /* A copy of a text that another process may be changing. */
-static char *copy_path(const struct session *session, uint32_t offset)
+static char *call_listing_copy_path(const struct session *session, uint32_t offset)
 {
 	const size_t room = offset < WIRE_CALL_TEXT ? WIRE_CALL_TEXT - offset : 0;
 
@@ -32,7 +32,7 @@ static int read_images(struct call_listing *listing, const struct session *sessi
 		struct wire_call_image entry;
 
 		memcpy(&entry, &session->calls.images[n], sizeof(entry));
-		image->path = copy_path(session, entry.path);
+		image->path = call_listing_copy_path(session, entry.path);
 		if (!image->path)
 			return -ENOMEM;
 		image->build_id_bytes =
@@ -62,15 +62,15 @@ static void read_function(struct call_listing *listing, const struct session *se
 static size_t function_count(const struct session *session)
 {
 	/* Acquire: pairs with the release in session/calls/call_register.c. */
-	return bounded(__atomic_load_n(&session->calls.header->functions, __ATOMIC_ACQUIRE),
-		       session->geometry.functions_max - 1);
+	return call_listing_bounded(__atomic_load_n(&session->calls.header->functions, __ATOMIC_ACQUIRE),
+				    session->geometry.functions_max - 1);
 }
 
 int call_listing_read(struct call_listing *listing, const struct session *session)
 {
 	*listing = (struct call_listing){ .count = function_count(session) };
-	listing->image_count = bounded(__atomic_load_n(&session->calls.header->images, __ATOMIC_ACQUIRE),
-				       WIRE_CALL_IMAGES_MAX);
+	listing->image_count = call_listing_bounded(
+		__atomic_load_n(&session->calls.header->images, __ATOMIC_ACQUIRE), WIRE_CALL_IMAGES_MAX);
 	listing->functions = calloc(listing->count + 1, sizeof(*listing->functions));
 	listing->images = calloc(listing->image_count + 1, sizeof(*listing->images));
 	if (!listing->functions || !listing->images || read_images(listing, session) != 0) {
@@ -99,7 +99,7 @@ const char *call_listing_image(const struct call_listing *listing, const struct 
 /* ---- Changes */
 
 /* Its name as it is, and without parameters. */
-static const char *nth_name(void *data, unsigned n)
+static const char *call_listing_nth_name(void *data, unsigned n)
 {
 	static char bare[CALL_NAME_BARE_MAX];
 	const struct listed_function *function = data;
@@ -122,8 +122,9 @@ static const char *copy_known(char *copy, const char *text)
 }
 
 /* The subject is valid until the next one. */
-static struct call_subject subject_of(const struct session *session, const struct call_listing *listing,
-				      struct listed_function *function)
+static struct call_subject call_listing_subject_of(const struct session *session,
+						   const struct call_listing *listing,
+						   struct listed_function *function)
 {
 	static char spec[WIRE_CALL_KNOWN_MAX], file[WIRE_CALL_KNOWN_MAX];
 	struct call_known known = call_known_find(session, function->image, function->offset);
@@ -133,11 +134,11 @@ static struct call_subject subject_of(const struct session *session, const struc
 	return (struct call_subject){ .image = call_listing_image(listing, function),
 				      .offset = function->offset,
 				      .known = known,
-				      .name = nth_name,
+				      .name = call_listing_nth_name,
 				      .data = function };
 }
 
-static bool is_meant(const struct call_subject *subject, char sign, char *const *words)
+static bool call_listing_is_meant(const struct call_subject *subject, char sign, char *const *words)
 {
 	char rule[CALL_RULE_MAX];
 
@@ -160,7 +161,7 @@ static uint8_t new_state(const struct wire_calls *calls, uint8_t before, char si
 }
 
 /* The rules and limits as they are now: the session's user may change them while they are read. */
-static const struct wire_calls *copy_rules(const struct session *session)
+static const struct wire_calls *call_listing_copy_rules(const struct session *session)
 {
 	static struct wire_calls copy;
 
@@ -177,13 +178,13 @@ static void store_rules(struct wire_calls *calls, const char *rules)
 	__atomic_fetch_add(&calls->generation, 1, __ATOMIC_SEQ_CST);
 }
 
-static int change_rules(const struct session *session, char sign, char *const *words)
+static int call_listing_change_rules(const struct session *session, char sign, char *const *words)
 {
 	static char rules[WIRE_CALL_RULES];
 	char rule[CALL_RULE_MAX];
 	bool room = true;
 
-	memcpy(rules, copy_rules(session)->rules, sizeof(rules));
+	memcpy(rules, call_listing_copy_rules(session)->rules, sizeof(rules));
 	if (!rules[0]) /* all functions are on; then a rule must say that */
 		room = call_selection_add(rules, "+f:*");
 	for (; room && *words; words++)
@@ -210,7 +211,7 @@ static void add_to_history(struct session *session, char sign, char *const *word
 static size_t change_switches(const struct session *session, struct call_listing *listing, char sign,
 			      char *const *words, size_t *matched)
 {
-	const struct wire_calls *calls = copy_rules(session);
+	const struct wire_calls *calls = call_listing_copy_rules(session);
 	size_t changed = 0;
 
 	*matched = 0;
@@ -218,9 +219,9 @@ static size_t change_switches(const struct session *session, struct call_listing
 		struct listed_function *function = &listing->functions[n];
 		uint8_t *state = &session->calls.switches[function->number];
 		const uint8_t before = __atomic_load_n(state, __ATOMIC_RELAXED) & ~WIRE_CALL_ARGUMENTS;
-		const struct call_subject subject = subject_of(session, listing, function);
+		const struct call_subject subject = call_listing_subject_of(session, listing, function);
 
-		if (!is_meant(&subject, sign, words))
+		if (!call_listing_is_meant(&subject, sign, words))
 			continue;
 		++*matched;
 		function->state = new_state(calls, before, sign);
@@ -248,7 +249,7 @@ int call_change(struct session *session, struct call_listing *listing, char sign
 
 	if (error)
 		return error;
-	error = change_rules(session, sign, words) ?: check_complete(session, listing);
+	error = call_listing_change_rules(session, sign, words) ?: check_complete(session, listing);
 	if (error) {
 		session_change_cancel(session);
 		return error;
@@ -260,12 +261,12 @@ int call_change(struct session *session, struct call_listing *listing, char sign
 
 static size_t set_switches(const struct session *session, struct call_listing *listing)
 {
-	const struct wire_calls *calls = copy_rules(session);
+	const struct wire_calls *calls = call_listing_copy_rules(session);
 	size_t on = 0;
 
 	for (size_t n = 0; n < listing->count; n++) {
 		struct listed_function *function = &listing->functions[n];
-		const struct call_subject subject = subject_of(session, listing, function);
+		const struct call_subject subject = call_listing_subject_of(session, listing, function);
 
 		function->state = call_selection_state(calls, &subject);
 		on += function->state != WIRE_CALL_OFF;

@@ -43,7 +43,7 @@ static bool others_hold(const struct enable_lease *lease, off_t at)
 	return fcntl(lease->file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-static void hold(const struct enable_lease *lease, off_t at)
+static void enable_lease_hold(const struct enable_lease *lease, off_t at)
 {
 	struct flock lock = lock_of(F_RDLCK, at);
 
@@ -51,7 +51,7 @@ static void hold(const struct enable_lease *lease, off_t at)
 }
 
 /* Return: whether no other lease holds the lock. */
-static bool drop(const struct enable_lease *lease, off_t at)
+static bool enable_lease_drop(const struct enable_lease *lease, off_t at)
 {
 	struct flock lock = lock_of(F_UNLCK, at);
 
@@ -79,7 +79,7 @@ unsigned enable_lease_lasting(struct session *session, int file)
 	return on;
 }
 
-static bool matches(const struct enable_lease *lease, uint32_t index)
+static bool enable_lease_matches(const struct enable_lease *lease, uint32_t index)
 {
 	const struct session *session = lease->session;
 	char name[WIRE_NAME_MAX + 1];
@@ -99,7 +99,7 @@ static bool is_lease_rule(const struct session_rule *rule)
 }
 
 /* The rules of the transaction, copied: other processes can write them. */
-static void copy_rules(const struct session *session, char rules[WIRE_RULES_MAX])
+static void enable_lease_copy_rules(const struct session *session, char rules[WIRE_RULES_MAX])
 {
 	memcpy(rules, session->shared->journal_rules, WIRE_RULES_MAX);
 	rules[WIRE_RULES_MAX - 1] = 0;
@@ -112,13 +112,13 @@ static int enable_lease_rule(struct enable_lease *lease, unsigned n)
 	struct session_rule rule;
 	char rules[WIRE_RULES_MAX];
 
-	copy_rules(lease->session, rules);
+	enable_lease_copy_rules(lease->session, rules);
 	leased->had_former = session_rule_find(rules, glob, &rule);
 	if (leased->had_former && is_lease_rule(&rule)) {
 		leased->had_former = false;
 		leased->held = others_hold(lease, rule_lock(glob));
 		if (leased->held)
-			hold(lease, rule_lock(glob));
+			enable_lease_hold(lease, rule_lock(glob));
 		return 0;
 	}
 	if (leased->had_former) {
@@ -126,7 +126,7 @@ static int enable_lease_rule(struct enable_lease *lease, unsigned n)
 		leased->former.where = strcpy(leased->where, rule.where);
 	}
 	leased->held = true;
-	hold(lease, rule_lock(glob));
+	enable_lease_hold(lease, rule_lock(glob));
 	return session_change_rule(lease->session, glob, &lease_rule);
 }
 
@@ -138,7 +138,7 @@ static int enable_lease_event(struct enable_lease *lease, uint32_t index)
 	lease->held[index] = !wire_is_on(want) || (want == WIRE_ON && others_hold(lease, lock));
 	if (!lease->held[index])
 		return 0;
-	hold(lease, lock);
+	enable_lease_hold(lease, lock);
 	return !wire_is_on(want) ? session_change(lease->session, (uint16_t)(index + 1), WIRE_ON, NULL) : 0;
 }
 
@@ -148,10 +148,10 @@ bool enable_lease_calls(const struct session *session, int file)
 	const struct enable_lease lease = { .file = file };
 	const off_t at = (off_t)session->geometry.calls_offset;
 
-	hold(&lease, at);
+	enable_lease_hold(&lease, at);
 	if (!others_hold(&lease, at))
 		return true;
-	drop(&lease, at);
+	enable_lease_drop(&lease, at);
 	return false;
 }
 
@@ -169,7 +169,7 @@ bool enable_lease_code(const struct session *session, int file)
 	return true;
 }
 
-static void forget(struct enable_lease *lease)
+static void enable_lease_forget(struct enable_lease *lease)
 {
 	free(lease->rules);
 	free(lease->held);
@@ -190,14 +190,14 @@ int enable_lease_begin(struct enable_lease *lease, struct session *session, int 
 	if (lease->rules && lease->held)
 		error = session_change_begin(session);
 	if (error) {
-		forget(lease);
+		enable_lease_forget(lease);
 		return error;
 	}
 	lease->seen = lease->before = session_event_count(session);
 	for (unsigned n = 0; !error && n < lease->count; n++)
 		error = enable_lease_rule(lease, n);
 	for (uint32_t n = 0; !error && n < lease->seen; n++) {
-		if (!matches(lease, n))
+		if (!enable_lease_matches(lease, n))
 			continue;
 		error = enable_lease_event(lease, n);
 		++*matched;
@@ -207,7 +207,7 @@ int enable_lease_begin(struct enable_lease *lease, struct session *session, int 
 	else
 		error = session_change_commit(session);
 	if (error)
-		forget(lease);
+		enable_lease_forget(lease);
 	return error;
 }
 
@@ -216,10 +216,11 @@ void enable_lease_refresh(struct enable_lease *lease)
 	const uint32_t count = lease->held ? session_event_count(lease->session) : 0;
 
 	for (; lease->seen < count; lease->seen++) {
-		if (!matches(lease, lease->seen) || lease->session->desired[lease->seen] != WIRE_ON)
+		if (!enable_lease_matches(lease, lease->seen) ||
+		    lease->session->desired[lease->seen] != WIRE_ON)
 			continue;
 		lease->held[lease->seen] = true;
-		hold(lease, event_lock(lease, lease->seen));
+		enable_lease_hold(lease, event_lock(lease, lease->seen));
 	}
 }
 
@@ -230,9 +231,9 @@ static void return_rule(struct enable_lease *lease, unsigned n)
 	struct session_rule rule;
 	char rules[WIRE_RULES_MAX];
 
-	if (!leased->held || !drop(lease, rule_lock(glob)))
+	if (!leased->held || !enable_lease_drop(lease, rule_lock(glob)))
 		return;
-	copy_rules(lease->session, rules);
+	enable_lease_copy_rules(lease->session, rules);
 	if (session_rule_find(rules, glob, &rule) && is_lease_rule(&rule))
 		session_change_rule(lease->session, glob, leased->had_former ? &leased->former : NULL);
 }
@@ -245,7 +246,7 @@ static enum wire_switch remaining_state(struct session *session, uint32_t index,
 	struct session_rule rule;
 	struct event_copy copy;
 
-	copy_rules(session, rules);
+	enable_lease_copy_rules(session, rules);
 	event_copy(session, index, &copy);
 	session_rules_match(rules, copy.name, copy.event.level, &rule);
 	return event_condition(session, &rule, &copy.event, condition);
@@ -258,7 +259,7 @@ static int return_event(struct enable_lease *lease, uint32_t index)
 	struct wire_condition condition;
 	enum wire_switch state;
 
-	if (!lease->held[index] || !drop(lease, event_lock(lease, index)) ||
+	if (!lease->held[index] || !enable_lease_drop(lease, event_lock(lease, index)) ||
 	    session->desired[index] != WIRE_ON)
 		return 0;
 	state = remaining_state(session, index, &condition);
@@ -289,6 +290,6 @@ int enable_lease_end(struct enable_lease *lease)
 		else
 			error = session_change_commit(session);
 	}
-	forget(lease);
+	enable_lease_forget(lease);
 	return error;
 }

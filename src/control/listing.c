@@ -17,7 +17,7 @@ enum {
 };
 
 /* Append a string to the listing's text, which has room for it. */
-static const char *keep(struct listing *listing, size_t *used, const char *string)
+static const char *listing_keep(struct listing *listing, size_t *used, const char *string)
 {
 	size_t bytes = strnlen(string, LISTING_STRING_MAX);
 	char *at = listing->text + *used;
@@ -29,13 +29,13 @@ static const char *keep(struct listing *listing, size_t *used, const char *strin
 }
 
 /* Append a string of the event table, "?" if it is not valid. */
-static const char *keep_text(struct listing *listing, size_t *used, const struct session *session,
-			     uint32_t offset, size_t max)
+static const char *listing_keep_text(struct listing *listing, size_t *used, const struct session *session,
+				     uint32_t offset, size_t max)
 {
 	char *at = listing->text + *used;
 
 	if (!session_event_copy(session, offset, at, max + 1))
-		return keep(listing, used, "?");
+		return listing_keep(listing, used, "?");
 	*used += strlen(at) + 1;
 	return at;
 }
@@ -68,12 +68,12 @@ static void copy_event(struct listing *listing, const struct session *session, u
 		.refused_line = entry.refused_line,
 		.pid = entry.pid,
 		.types = entry.types,
-		.name = keep_text(listing, used, session, entry.name, WIRE_NAME_MAX),
-		.format = keep_text(listing, used, session, entry.format, WIRE_FORMAT_MAX),
-		.file = keep_text(listing, used, session, entry.file, WIRE_FILE_MAX),
-		.refused_file = keep_text(listing, used, session, entry.refused ? entry.refused_file : 0,
-					  WIRE_FILE_MAX),
-		.enums = keep_text(listing, used, session, entry.enums, WIRE_ENUMS_MAX),
+		.name = listing_keep_text(listing, used, session, entry.name, WIRE_NAME_MAX),
+		.format = listing_keep_text(listing, used, session, entry.format, WIRE_FORMAT_MAX),
+		.file = listing_keep_text(listing, used, session, entry.file, WIRE_FILE_MAX),
+		.refused_file = listing_keep_text(listing, used, session,
+						  entry.refused ? entry.refused_file : 0, WIRE_FILE_MAX),
+		.enums = listing_keep_text(listing, used, session, entry.enums, WIRE_ENUMS_MAX),
 		.where = "",
 		.why = "",
 	};
@@ -83,12 +83,12 @@ static void copy_event(struct listing *listing, const struct session *session, u
 		struct event_unfit unfit;
 
 		event_unfit_explain(session, index, &unfit);
-		event->where = keep(listing, used, unfit.where);
-		event->why = keep(listing, used, unfit.why);
+		event->where = listing_keep(listing, used, unfit.where);
+		event->why = listing_keep(listing, used, unfit.why);
 	}
 	if (event->want == WIRE_CONDITIONAL) {
 		event->check = session->conditions[index];
-		event->where = keep(listing, used, filter_text(session, event->check.filter));
+		event->where = listing_keep(listing, used, filter_text(session, event->check.filter));
 	}
 }
 

@@ -29,12 +29,12 @@ enum {
 	RESIZE_SWITCHES = 100, /* a try fails if another thread has written to the ring or interrupted us */
 };
 
-static void pause_ms(long ms)
+static void resize_rings_pause_ms(long ms)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
 }
 
-static uint32_t self(void)
+static uint32_t resize_rings_self(void)
 {
 	return (uint32_t)syscall(SYS_gettid);
 }
@@ -43,7 +43,8 @@ static uint32_t self(void)
 static void barrier_everywhere(void)
 {
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) != 0)
-		pause_ms(20); /* this kernel has no such call, and no store stays invisible that long */
+		resize_rings_pause_ms(
+			20); /* this kernel has no such call, and no store stays invisible that long */
 }
 
 /* The slots beyond the size. */
@@ -60,7 +61,7 @@ static struct beyond beyond_of(const struct ring *ring)
 }
 
 /* How much memory these slots take. */
-static uint64_t resident(const struct beyond *beyond)
+static uint64_t resize_rings_resident(const struct beyond *beyond)
 {
 	const size_t pages = beyond->bytes / RESIZE_PAGE;
 	unsigned char *present = calloc(pages + 1, 1);
@@ -80,7 +81,7 @@ static void switch_packet(struct ring *ring)
 	enum ring_result result = RING_MOVED;
 
 	if (ring->locked) {
-		if (ring_switch_packet_locked(ring, self()) == RING_BUSY)
+		if (ring_switch_packet_locked(ring, resize_rings_self()) == RING_BUSY)
 			ring_break_stale_lock(ring);
 		return;
 	}
@@ -98,7 +99,7 @@ static void switch_packet(struct ring *ring)
  * Whether writers and readers no longer use the slots beyond the size. @unread: set if the recorder must first read
  * packets: those of the lap before, or, if the tail cannot leave, the packet in slot 0.
  */
-static bool is_free(const struct ring *ring, bool *unread)
+static bool resize_rings_is_free(const struct ring *ring, bool *unread)
 {
 	struct ring_look look;
 	uint64_t wanted;
@@ -118,7 +119,7 @@ static uint64_t free_beyond(struct ring *ring, struct resized *resized)
 {
 	const struct beyond beyond = beyond_of(ring);
 	const size_t packet_bytes = ring->packet_words * 8;
-	const uint64_t before = resident(&beyond);
+	const uint64_t before = resize_rings_resident(&beyond);
 	uint64_t after;
 	struct ring_look look;
 
@@ -126,12 +127,12 @@ static uint64_t free_beyond(struct ring *ring, struct resized *resized)
 		return 0;
 	if (ring_look(ring, &look) && look.slot + 1 >= ring_size(ring))
 		switch_packet(ring);
-	if (!is_free(ring, &resized->unread))
+	if (!resize_rings_is_free(ring, &resized->unread))
 		return before;
 	for (size_t at = 0; at < beyond.bytes && ring->overwrite; at += packet_bytes)
 		madvise(beyond.begin + at, RESIZE_PAGE, MADV_REMOVE);
 	madvise(beyond.begin, beyond.bytes, MADV_REMOVE);
-	after = resident(&beyond);
+	after = resize_rings_resident(&beyond);
 	resized->freed += before > after ? before - after : 0;
 	return after;
 }
@@ -148,17 +149,17 @@ static void free_beyond_all(struct session *session, struct resized *resized)
 		}
 		if (resized->kept == 0)
 			return;
-		pause_ms(5);
+		resize_rings_pause_ms(5);
 	}
 }
 
-static bool take_lock(struct session *session)
+static bool resize_rings_take_lock(struct session *session)
 {
 	for (unsigned tries = 0; tries < RESIZE_TRIES; tries++) {
-		if (lock_take(&session->shared->resize_lock, self()))
+		if (lock_take(&session->shared->resize_lock, resize_rings_self()))
 			return true;
 		lock_break_stale(&session->shared->resize_lock);
-		pause_ms(5);
+		resize_rings_pause_ms(5);
 	}
 	return false;
 }
@@ -188,7 +189,7 @@ int resize_rings(struct session *session, uint64_t bytes, struct resized *resize
 		return -E2BIG;
 	if (session->device)
 		return change_size(session, (uint32_t)packets);
-	if (!take_lock(session))
+	if (!resize_rings_take_lock(session))
 		return -EBUSY;
 	error = change_size(session, (uint32_t)packets);
 	if (!error) {

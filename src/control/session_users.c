@@ -20,7 +20,7 @@ struct user_process {
 	uint64_t inodes[USERS_FILES];
 };
 
-static void note(void *data, uint64_t inode)
+static void session_users_note(void *data, uint64_t inode)
 {
 	struct user_process *process = data;
 
@@ -36,7 +36,7 @@ static void note(void *data, uint64_t inode)
 static void read_mappings(struct users *users, struct user_process *process)
 {
 	uint64_t left = USERS_LINES - users->lines;
-	const int error = directory_mapped(process->pid, &left, note, process);
+	const int error = directory_mapped(process->pid, &left, session_users_note, process);
 
 	users->lines = USERS_LINES - left;
 	process->unasked = !left || error == -ETIMEDOUT;
@@ -44,7 +44,7 @@ static void read_mappings(struct users *users, struct user_process *process)
 }
 
 /* Find or add a process. Return: NULL: no memory. */
-static struct user_process *find(struct users *users, uint32_t pid)
+static struct user_process *session_users_find(struct users *users, uint32_t pid)
 {
 	const uint64_t hash = hash_pair(pid, 0);
 	uint32_t number;
@@ -74,7 +74,7 @@ static bool search_mappings(struct users *users, uint32_t pid, const struct stat
 
 bool users_map(struct users *users, uint32_t pid, const struct stat *file)
 {
-	const struct user_process *process = find(users, pid);
+	const struct user_process *process = session_users_find(users, pid);
 
 	if (!process)
 		return search_mappings(users, pid, file);

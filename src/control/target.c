@@ -152,7 +152,7 @@ static int read_target(struct target *target, int directory, const char *name, s
 }
 
 /* Fill in the target of the kernel's session. Return: as read_target(). */
-static int read_kernel(struct target *target, const char **why)
+static int target_read_kernel(struct target *target, const char **why)
 {
 	const int file = kernel_device_file(false, why);
 	struct wire_session header;
@@ -185,7 +185,7 @@ static bool is_kernel(const char *word)
 	return strcmp(word, TARGET_KERNEL) == 0 || strcmp(word, WIRE_DEVICE_PATH) == 0;
 }
 
-static struct target *add(struct target_list *list)
+static struct target *target_add(struct target_list *list)
 {
 	if (!array_reserve(list->targets, list->room, list->count + 1))
 		return NULL;
@@ -194,7 +194,7 @@ static struct target *add(struct target_list *list)
 }
 
 /* Whether a session is left by a program that has exited: the next program removes it. */
-static bool is_over(const struct target *target)
+static bool target_is_over(const struct target *target)
 {
 	return target->state == TARGET_ENDED && !target->owner_lives && !target_is_left(target);
 }
@@ -207,7 +207,7 @@ static bool is_unread(int error)
 }
 
 /* Count an unreadable session or directory, and keep the first one for a message. */
-static void count_unread(struct target_list *list, const char *path, int error)
+static void target_count_unread(struct target_list *list, const char *path, int error)
 {
 	if (list->unread++)
 		return;
@@ -225,7 +225,7 @@ struct scan {
 /* Add a file to the list if it is a session. */
 static void scan_entry(struct scan *scan, int directory, const char *path, const char *name, uint32_t user)
 {
-	struct target *target = add(scan->list);
+	struct target *target = target_add(scan->list);
 	const char *why;
 	int error;
 
@@ -237,14 +237,14 @@ static void scan_entry(struct scan *scan, int directory, const char *path, const
 		return;
 	error = read_target(target, directory, name, &scan->users, &why);
 	if (is_unread(error)) {
-		count_unread(scan->list, target->path, error);
-	} else if (!error && target->user == user && !is_over(target)) {
+		target_count_unread(scan->list, target->path, error);
+	} else if (!error && target->user == user && !target_is_over(target)) {
 		target->listed = true;
 		scan->list->count++;
 	}
 }
 
-static void scan(void *data, int fd, const char *path, uint32_t user)
+static void target_scan(void *data, int fd, const char *path, uint32_t user)
 {
 	struct scan *scan = data;
 	const int copy = fd < 0 ? -1 : dup(fd);
@@ -252,7 +252,7 @@ static void scan(void *data, int fd, const char *path, uint32_t user)
 	const struct dirent *entry;
 
 	if (!directory) {
-		count_unread(scan->list, path, fd < 0 ? fd : -errno);
+		target_count_unread(scan->list, path, fd < 0 ? fd : -errno);
 		if (copy >= 0)
 			close(copy);
 		return;
@@ -261,7 +261,7 @@ static void scan(void *data, int fd, const char *path, uint32_t user)
 		if (directory_has_form(entry->d_name))
 			scan_entry(scan, fd, path, entry->d_name, user);
 	if (!scan->error && errno)
-		count_unread(scan->list, path, -errno);
+		target_count_unread(scan->list, path, -errno);
 	closedir(directory);
 }
 
@@ -282,14 +282,14 @@ static int scan_kernel(struct target_list *list)
 
 	if (geteuid() != 0 || !kernel_device_is_there())
 		return 0;
-	target = add(list);
+	target = target_add(list);
 	if (!target)
 		return -ENOMEM;
-	error = read_kernel(target, &why);
+	error = target_read_kernel(target, &why);
 	if (!error)
 		list->count++;
 	else if (error != -ENOENT && error != -ENXIO && error != -ENODEV)
-		count_unread(list, WIRE_DEVICE_PATH, error);
+		target_count_unread(list, WIRE_DEVICE_PATH, error);
 	return 0;
 }
 
@@ -298,7 +298,7 @@ static int list_programs(struct target_list *list)
 	struct scan all = { .list = list };
 	const unsigned before = list->count;
 
-	directory_each(geteuid() == 0, scan, &all);
+	directory_each(geteuid() == 0, target_scan, &all);
 	users_free(&all.users);
 	if (list->count > before)
 		qsort(list->targets + before, list->count - before, sizeof(*list->targets), by_age);
@@ -315,18 +315,19 @@ int target_list_all(struct target_list *list)
 }
 
 /* The kernel keeps 15 bytes of a program's name, so a longer word matches by these. */
-static bool is_called(const char *program, const char *word)
+static bool target_is_called(const char *program, const char *word)
 {
 	return strncmp(program, word, strlen(program) == 15 ? 15 : WIRE_PROGRAM_MAX) == 0;
 }
 
-static bool matches(const struct target *target, const char *word)
+static bool target_matches(const struct target *target, const char *word)
 {
 	char *end;
 	unsigned long pid = strtoul(word, &end, 10);
 
 	if (*word < '0' || *word > '9' || *end)
-		return is_called(target->geometry.program, word) || is_called(target->program, word);
+		return target_is_called(target->geometry.program, word) ||
+		       target_is_called(target->program, word);
 	if (pid == target->geometry.owner && target_may_have(target, (uint32_t)pid))
 		return true;
 	for (unsigned n = 0; n < target->processes && n < TARGET_PIDS_MAX; n++)
@@ -343,14 +344,14 @@ int target_list_matching(struct target_list *list, const char *word, const char 
 
 	*list = (struct target_list){ 0 };
 	if (is_kernel(word)) {
-		struct target *target = add(list);
+		struct target *target = target_add(list);
 
-		error = target ? read_kernel(target, why) : -ENOMEM;
+		error = target ? target_read_kernel(target, why) : -ENOMEM;
 		list->count = !error;
 		return error;
 	}
 	if (strchr(word, '/')) {
-		struct target *target = add(list);
+		struct target *target = target_add(list);
 
 		if (!target)
 			return -ENOMEM;
@@ -364,14 +365,14 @@ int target_list_matching(struct target_list *list, const char *word, const char 
 	}
 	error = list_programs(list);
 	for (unsigned n = 0; n < list->count; n++)
-		if (matches(&list->targets[n], word))
+		if (target_matches(&list->targets[n], word))
 			list->targets[kept++] = list->targets[n];
 	list->count = kept;
 	return error;
 }
 
 /* Open the directory first and check it then, since its user may replace it by a link at any time. */
-static int reopen(const struct target *target, bool write, const char **why)
+static int target_reopen(const struct target *target, bool write, const char **why)
 {
 	const char *base;
 	int directory, fd;
@@ -390,7 +391,7 @@ static int reopen(const struct target *target, bool write, const char **why)
 
 int target_file(const struct target *target, bool write, const char **why)
 {
-	const int fd = target->kernel ? kernel_device_file(write, why) : reopen(target, write, why);
+	const int fd = target->kernel ? kernel_device_file(write, why) : target_reopen(target, write, why);
 	struct stat status;
 	int error = -ESTALE;
 

@@ -62,7 +62,7 @@ static void put_u64(struct record *record, uint64_t value)
 }
 
 /* Put a text that another process has written. It may lack its final zero, and then ends after @room - 1 bytes. */
-static void put_text(struct record *record, const char *text, size_t room)
+static void changelog_put_text(struct record *record, const char *text, size_t room)
 {
 	const size_t bytes = strnlen(text, room - 1);
 
@@ -72,7 +72,7 @@ static void put_text(struct record *record, const char *text, size_t room)
 }
 
 /* Put the events of a bitmap, @first to @last, as "3-17 20", as far as there is room. Return: the last event examined. */
-static uint32_t put_events(struct record *record, const char *bits, uint32_t first, uint32_t last)
+static uint32_t changelog_put_events(struct record *record, const char *bits, uint32_t first, uint32_t last)
 {
 	struct nolibc_string out = { record->bytes + record->length, CHANGELOG_LIST_MAX, 0, false };
 	uint32_t id = first;
@@ -116,7 +116,7 @@ static void add_header(struct changelog *log, struct wire_packet *packet)
 }
 
 /* Append the record in the buffer; the room in front of it is for a packet's header. */
-static int append(struct changelog *log, const struct record *record)
+static int changelog_append(struct changelog *log, const struct record *record)
 {
 	int error;
 
@@ -143,25 +143,25 @@ static int write_part(struct changelog *log, const struct wire_change *change, c
 
 	log->time = time > log->time ? time : log->time;
 	put_u64(&record, change->number);
-	put_text(&record, wire_change_keys[change->kind], 16);
+	changelog_put_text(&record, wire_change_keys[change->kind], 16);
 	put_u32(&record, change->pid);
 	put_u32(&record, change->uid);
-	put_text(&record, change->program, sizeof(change->program));
-	put_text(&record, change->command, sizeof(change->command));
-	put_text(&record, change->text, sizeof(change->text));
+	changelog_put_text(&record, change->program, sizeof(change->program));
+	changelog_put_text(&record, change->command, sizeof(change->command));
+	changelog_put_text(&record, change->text, sizeof(change->text));
 	put_u64(&record, change->value);
 	put_u32(&record, first);
 	last_at = record.length;
 	put_u32(&record, *last);
 	put_u64(&record, log->dropped);
-	*last = put_events(&record, bits, first, *last);
+	*last = changelog_put_events(&record, bits, first, *last);
 	memcpy(record.bytes + last_at, last, sizeof(*last));
 	header.length = (uint16_t)record.length;
 	header.time_low = (uint32_t)log->time;
 	header.time_high = (uint32_t)(log->time >> 32);
 	memcpy(record.bytes, &header, sizeof(header));
 	memset(record.bytes + record.length, 0, wire_stride(record.length) - record.length);
-	return append(log, &record);
+	return changelog_append(log, &record);
 }
 
 /* Write a change or a state, of the events of @first to @last that are in the bitmap. */
@@ -240,7 +240,7 @@ static int write_state(struct changelog *log, uint64_t time, uint32_t first)
 }
 
 /* Make the file, and write the states of all events at the trace's beginning, or only those of new events. */
-static int begin_file(struct changelog *log)
+static int changelog_begin_file(struct changelog *log)
 {
 	if (log->begun)
 		return log->stated < log->seen ? write_state(log, 0, log->stated + 1) : 0;
@@ -256,7 +256,7 @@ static int write_unfit(struct changelog *log)
 	struct wire_change change = state_now(log, WIRE_CHANGE_UNFIT, ring_clock());
 	struct nolibc_string text = { change.text, sizeof(change.text), 0, false };
 	struct event_unfit unfit;
-	int error = begin_file(log);
+	int error = changelog_begin_file(log);
 
 	event_unfit_explain(log->session, log->unfit_first - 1, &unfit);
 	nolibc_text(&text, "--where ");
@@ -273,7 +273,7 @@ static int write_unfit(struct changelog *log)
 /* ---- Changes */
 
 /* Copy an entry from the session. Return: whether it is complete and plausible. */
-static bool copy_entry(const struct changelog *log, uint64_t number, union entry *entry)
+static bool changelog_copy_entry(const struct changelog *log, uint64_t number, union entry *entry)
 {
 	const struct session *session = log->session;
 	const uint64_t bytes = wire_change_bytes(session->geometry.events_max);
@@ -289,19 +289,19 @@ static bool copy_entry(const struct changelog *log, uint64_t number, union entry
 	       entry->change.kind != WIRE_CHANGE_STATE && entry->change.kind != WIRE_CHANGE_UNFIT;
 }
 
-static int take(struct changelog *log, uint64_t number)
+static int changelog_take(struct changelog *log, uint64_t number)
 {
 	static union entry entry;
 	int error = 0;
 
 	log->taken = number;
-	if (log->records >= CHANGELOG_RECORDS_MAX || !copy_entry(log, number, &entry)) {
+	if (log->records >= CHANGELOG_RECORDS_MAX || !changelog_copy_entry(log, number, &entry)) {
 		log->dropped++;
 		return 0;
 	}
 	log->others += entry.change.pid != nolibc_pid();
 	if (!log->packets)
-		error = begin_file(log);
+		error = changelog_begin_file(log);
 	return error ? error
 		     : write_change(log, &entry.change, entry.bytes + sizeof(entry.change), 1, log->seen);
 }
@@ -313,7 +313,7 @@ int changelog_round(struct changelog *log)
 
 	add_new_events(log);
 	if (log->begun && log->stated < log->seen && log->records < CHANGELOG_RECORDS_MAX)
-		error = begin_file(log);
+		error = changelog_begin_file(log);
 	if (!error && log->unfit_first && log->records < CHANGELOG_RECORDS_MAX)
 		error = write_unfit(log);
 	if (last < log->taken) /* the session was damaged */
@@ -323,7 +323,7 @@ int changelog_round(struct changelog *log)
 		log->taken = last - CHANGELOG_READABLE;
 	}
 	while (!error && log->taken < last)
-		error = take(log, log->taken + 1);
+		error = changelog_take(log, log->taken + 1);
 	return error;
 }
 
@@ -335,7 +335,7 @@ int changelog_finish(struct changelog *log)
 	log->dropped += history_lost(log->session) - log->lost_before;
 	log->lost_before = history_lost(log->session);
 	if (!error && (log->paused || log->dropped) && !log->begun)
-		error = begin_file(log);
+		error = changelog_begin_file(log);
 	if (!error && log->begun) {
 		read_states(log);
 		error = write_state(log, ring_clock(), 1);
@@ -346,7 +346,7 @@ int changelog_finish(struct changelog *log)
 	return error;
 }
 
-static int prepare(struct changelog *log, const struct session *session, int directory)
+static int changelog_prepare(struct changelog *log, const struct session *session, int directory)
 {
 	*log = (struct changelog){ .session = session,
 				   .lost_before = history_lost(session),
@@ -360,7 +360,7 @@ static int prepare(struct changelog *log, const struct session *session, int dir
 
 int changelog_begin(struct changelog *log, const struct session *session, int directory, bool past)
 {
-	int error = prepare(log, session, directory);
+	int error = changelog_prepare(log, session, directory);
 
 	if (error)
 		return error;
@@ -419,7 +419,7 @@ static int read_last(struct changelog *log, const struct wire_packet *packet)
 
 int changelog_resume(struct changelog *log, const struct session *session, int directory)
 {
-	int error = prepare(log, session, directory), found;
+	int error = changelog_prepare(log, session, directory), found;
 
 	if (error)
 		return error;

@@ -104,7 +104,7 @@ static void add_totals(struct drain *drain)
 }
 
 /* The kernel's session lacks the names of tasks that live. */
-static void add_tasks(struct drain *drain)
+static void drain_add_tasks(struct drain *drain)
 {
 	const unsigned names = session_names_index(drain->session);
 
@@ -151,7 +151,7 @@ static int make_next(struct drain *drain, struct output *next, const struct stat
 }
 
 /* Finish the current chunk and continue in a new one. Return: 0; -errno: the drain stays in the current chunk. */
-static int split(struct drain *drain)
+static int drain_split(struct drain *drain)
 {
 	struct output next = { .directory = -1 };
 	struct statedump_packets packets;
@@ -167,7 +167,7 @@ static int split(struct drain *drain)
 	}
 	for (unsigned n = 0; n < drain_ring_count(drain); n++)
 		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
-	add_tasks(drain);
+	drain_add_tasks(drain);
 	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
 	add_totals(drain);
 	output_finish(&drain->output, "running");
@@ -212,7 +212,7 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	check_session(drain);
 	if (!drain->output.error && drain->chunks.last &&
 	    chunks_due(&drain->chunks, output_bytes(&drain->output) + drain->beside))
-		output_fail(&drain->output, split(drain), "the next chunk");
+		output_fail(&drain->output, drain_split(drain), "the next chunk");
 	return drain->output.error;
 }
 
@@ -243,7 +243,7 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 }
 
 /* Prepare a drain of any kind. */
-static int prepare(struct drain *drain, struct session *session, const struct drain_more *more)
+static int drain_prepare(struct drain *drain, struct session *session, const struct drain_more *more)
 {
 	const struct wire_geometry *geometry = &session->geometry;
 	uint32_t largest = geometry->packet_bytes > geometry->names_packet_bytes
@@ -285,7 +285,7 @@ static int prepare(struct drain *drain, struct session *session, const struct dr
 	return event_table_init_names(&drain->names_table, false);
 }
 
-static void release(struct drain *drain)
+static void drain_release(struct drain *drain)
 {
 	output_free(&drain->output);
 	changelog_free(&drain->changelog);
@@ -302,7 +302,7 @@ static void release(struct drain *drain)
 }
 
 /* Begin the first trace of a drain. */
-static int begin(struct drain *drain, int directory, const struct drain_options *options)
+static int drain_begin_trace(struct drain *drain, int directory, const struct drain_options *options)
 {
 	const uint64_t hz = session_clock_hz(drain->session);
 	const struct recording recording = { .state = "recording",
@@ -379,7 +379,7 @@ static void continue_device(struct drain *drain)
 }
 
 /* Duplicate the caller's descriptor of a directory, since the caller closes its own. */
-static int duplicate(int directory)
+static int drain_duplicate(int directory)
 {
 	int fd = fcntl(directory, F_DUPFD_CLOEXEC, 0);
 
@@ -390,17 +390,17 @@ int drain_begin(struct drain *drain, struct session *session, int directory,
 		const struct drain_options *options)
 {
 	const bool chunked = options->split.bytes || options->split.ns;
-	int error = prepare(drain, session, options->more);
+	int error = drain_prepare(drain, session, options->more);
 
 	if (!error)
-		error = begin(drain,
-			      chunked ? chunks_begin(&drain->chunks, directory, options->split)
-				      : duplicate(directory),
-			      options);
+		error = drain_begin_trace(drain,
+					  chunked ? chunks_begin(&drain->chunks, directory, options->split)
+						  : drain_duplicate(directory),
+					  options);
 	if (!error && options->attach)
 		error = call_tables_skip(&drain->calls);
 	if (error)
-		release(drain);
+		drain_release(drain);
 	else if (options->attach)
 		skip_existing(drain);
 	else if (session->device)
@@ -483,7 +483,8 @@ static int prepare_resumed(struct drain *drain, struct session *session)
 	more.rings = rings;
 	if (!rings)
 		more.count = 0;
-	error = prepare(drain, session, &more); /* without rings, too: the caller releases what it has set */
+	error = drain_prepare(drain, session,
+			      &more); /* without rings, too: the caller releases what it has set */
 	drain->ended_rings = rings;
 	return rings ? error : -ENOMEM;
 }
@@ -491,7 +492,7 @@ static int prepare_resumed(struct drain *drain, struct session *session)
 int drain_resume(struct drain *drain, struct session *session, int directory,
 		 const struct recording *recording, int next)
 {
-	int error = prepare_resumed(drain, session), copy = error ? -1 : duplicate(directory);
+	int error = prepare_resumed(drain, session), copy = error ? -1 : drain_duplicate(directory);
 
 	if (!error)
 		error = copy < 0 ? copy : output_reopen(&drain->output, session, copy, recording);
@@ -511,7 +512,7 @@ int drain_resume(struct drain *drain, struct session *session, int directory,
 	if (!error)
 		error = drain->output.error;
 	if (error)
-		release(drain);
+		drain_release(drain);
 	return error;
 }
 
@@ -535,7 +536,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 		if (drain->copy)
 			snapshot_copy_release(drain->copy, n);
 	}
-	add_tasks(drain);
+	drain_add_tasks(drain);
 	if (!drain->ended)
 		output_fail(output, changelog_finish(&drain->changelog), "changes");
 	event_table_update(&drain->table,
@@ -552,7 +553,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 	drain->totals.trim = drain->chunks.trim;
 	drain->totals.until = drain->window.until;
 	*totals = drain->totals;
-	release(drain);
+	drain_release(drain);
 	return error;
 }
 
@@ -579,14 +580,14 @@ int drain_snapshot(struct session *session, int directory, const struct drain_op
 {
 	struct drain drain;
 	struct snapshot_copy copy = { 0 };
-	int error = prepare(&drain, session, options->more);
+	int error = drain_prepare(&drain, session, options->more);
 
 	*totals = (struct drain_totals){ 0 };
 	drain.copy = &copy;
 	if (!error)
-		error = begin(&drain, duplicate(directory), options);
+		error = drain_begin_trace(&drain, drain_duplicate(directory), options);
 	if (error) {
-		release(&drain);
+		drain_release(&drain);
 		return error;
 	}
 	error = copy_all(&drain, options);

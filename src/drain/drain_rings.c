@@ -80,8 +80,8 @@ static struct event_selection *selection_of(struct drain *drain, unsigned index)
  * reach back to the window, and all overwritten records count as lost. Packets that a recorder gave back are not lost:
  * they are in its trace.
  */
-static void add_piece(struct drain *drain, unsigned index, struct wire_packet *packet,
-		      const struct ring_piece *piece)
+static void drain_rings_add_piece(struct drain *drain, unsigned index, struct wire_packet *packet,
+				  const struct ring_piece *piece)
 {
 	struct ring_reader *reader = &drain->readers[index];
 	struct output *output = &drain->output;
@@ -166,7 +166,7 @@ unsigned drain_ring(struct drain *drain, unsigned index)
 		if (drain_is_beside(drain, index))
 			drain->more.translate(drain->more.context, index - drain->session->ring_count, packet,
 					      &piece);
-		add_piece(drain, index, packet, &piece);
+		drain_rings_add_piece(drain, index, packet, &piece);
 		if (drain_owns_ring(drain, index) &&
 		    !drain->output.error) /* unwritten packets stay in the ring */
 			drain_give_back(drain, index);

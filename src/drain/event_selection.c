@@ -9,7 +9,7 @@
 #include "drain/event_selection.h"
 #include "wire/wire_head.h"
 
-static bool matches(const struct event_selection *selection, const char *name)
+static bool event_selection_matches(const struct event_selection *selection, const char *name)
 {
 	for (const char *const *glob = selection->globs; *glob; glob++)
 		if (glob_match(*glob, name))
@@ -22,13 +22,13 @@ int event_selection_update(struct event_selection *selection, const struct event
 	if (!array_reserve(selection->wanted, selection->room, table->count))
 		return -ENOMEM;
 	for (; selection->count < table->count; selection->count++)
-		selection->wanted[selection->count] =
-			matches(selection, table_text(table, table->entries[selection->count].name));
+		selection->wanted[selection->count] = event_selection_matches(
+			selection, table_text(table, table->entries[selection->count].name));
 	return 0;
 }
 
 /* Copy a record. @in_full: in extended form, since the record with its time base was left out. Return: its length. */
-static uint32_t copy(char *out, const char *at, const struct wire_head *record, bool in_full)
+static uint32_t event_selection_copy(char *out, const char *at, const struct wire_head *record, bool in_full)
 {
 	const uint32_t header = (uint32_t)sizeof(struct wire_compact);
 	const struct wire_extended extended = wire_head_extend(record);
@@ -77,7 +77,7 @@ int event_selection_apply(struct event_selection *selection, char *packet, size_
 		if (in_full)
 			*base = time;
 		kept.time = time;
-		kept.content = used + copy(selection->records + used, at, record, in_full);
+		kept.content = used + event_selection_copy(selection->records + used, at, record, in_full);
 		used = wire_stride(kept.content);
 	}
 	/* An extended record is eight bytes longer. There is room: a record that moved the base was left out before it. */

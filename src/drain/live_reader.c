@@ -24,13 +24,13 @@ struct view {
 	void *data;
 };
 
-static bool is_names(const struct live_reader *live, unsigned index)
+static bool live_reader_is_names(const struct live_reader *live, unsigned index)
 {
 	return index == session_names_index(live->session);
 }
 
 /* Programs may have had more threads than they have, so none is looked for one by one. Return: NULL: not known. */
-static struct live_reader_thread *find_thread(const struct live_reader *live, uint32_t tid)
+static struct live_reader_thread *live_reader_find_thread(const struct live_reader *live, uint32_t tid)
 {
 	const uint64_t hash = hash_pair(tid, 0);
 	size_t at = 0;
@@ -42,9 +42,9 @@ static struct live_reader_thread *find_thread(const struct live_reader *live, ui
 	return NULL;
 }
 
-static int remember(struct live_reader *live, uint32_t tid, uint32_t pid)
+static int live_reader_remember(struct live_reader *live, uint32_t tid, uint32_t pid)
 {
-	struct live_reader_thread *thread = find_thread(live, tid);
+	struct live_reader_thread *thread = live_reader_find_thread(live, tid);
 
 	if (thread) {
 		thread->pid = pid;
@@ -58,14 +58,14 @@ static int remember(struct live_reader *live, uint32_t tid, uint32_t pid)
 	return 0;
 }
 
-static uint32_t process_of(const struct live_reader *live, uint32_t tid)
+static uint32_t live_reader_process_of(const struct live_reader *live, uint32_t tid)
 {
-	const struct live_reader_thread *thread = find_thread(live, tid);
+	const struct live_reader_thread *thread = live_reader_find_thread(live, tid);
 
 	return thread ? thread->pid : 0;
 }
 
-static void take_context(uint32_t context, struct live_event *event)
+static void live_reader_take_context(uint32_t context, struct live_event *event)
 {
 	const char *at = event->payload - wire_context_bytes(context);
 
@@ -82,7 +82,7 @@ static int visit_records(const struct view *view, const char *packet, const stru
 	struct live_reader *live = view->live;
 	struct wire_walk walk = { packet + validated->begin,
 				  packet + validated->content,
-				  is_names(live, view->index) ? 0 : live->table.context_bytes,
+				  live_reader_is_names(live, view->index) ? 0 : live->table.context_bytes,
 				  { .time = time } };
 	const char *at;
 	int error = 0;
@@ -95,24 +95,26 @@ static int visit_records(const struct view *view, const char *packet, const stru
 					    .payload = at + walk.head.bytes,
 					    .bytes = walk.head.length - walk.head.bytes };
 
-		if (!is_names(live, view->index)) {
-			take_context(live->session->geometry.context, &event);
-			event.pid = process_of(live, event.tid);
+		if (!live_reader_is_names(live, view->index)) {
+			live_reader_take_context(live->session->geometry.context, &event);
+			event.pid = live_reader_process_of(live, event.tid);
 			view->visit(view->data, &event);
 		} else if (event.id == WIRE_NAME_THREAD) {
-			error = remember(live, event.tid, number_load32(event.payload));
+			error = live_reader_remember(live, event.tid, number_load32(event.payload));
 		}
 	}
 	return error;
 }
 
-static int take(const struct view *view, const struct ring_piece *piece)
+static int live_reader_take(const struct view *view, const struct ring_piece *piece)
 {
 	struct live_reader *live = view->live;
 	struct ring_reader *reader = &live->readers[view->index];
 	const struct wire_packet *packet = (const struct wire_packet *)live->buffer;
-	const struct event_table *table = is_names(live, view->index) ? &live->names_table : &live->table;
-	const struct window window = { is_names(live, view->index) ? 0 : live->since, UINT64_MAX };
+	const struct event_table *table =
+		live_reader_is_names(live, view->index) ? &live->names_table : &live->table;
+	const struct window window = { live_reader_is_names(live, view->index) ? 0 : live->since,
+				       UINT64_MAX };
 	struct validated validated;
 	uint64_t time;
 
@@ -143,7 +145,7 @@ static const struct ring *ring_at(const struct live_reader *live, unsigned index
 }
 
 /* Read at most one packet more than the ring has, since a fast writer must not keep us from the other rings. */
-static int read_ring(const struct view *view)
+static int live_reader_read_ring(const struct view *view)
 {
 	struct ring_reader *reader = &view->live->readers[view->index];
 	const struct drain_more *more = &view->live->more;
@@ -158,7 +160,7 @@ static int read_ring(const struct view *view)
 		if (view->index >= own)
 			more->translate(more->context, view->index - own,
 					(struct wire_packet *)view->live->buffer, &piece);
-		error = take(view, &piece);
+		error = live_reader_take(view, &piece);
 	}
 	return error;
 }
@@ -174,18 +176,18 @@ int live_reader_round(struct live_reader *live, live_reader_visit *visit, void *
 		live->more.round(live->more.context);
 	/* The names ring, the session's last one, comes first: it has the process of each thread. */
 	for (unsigned n = 0; !error && n < count; n++)
-		error = read_ring(&(struct view){ live, (n + count - 1) % count, visit, data });
+		error = live_reader_read_ring(&(struct view){ live, (n + count - 1) % count, visit, data });
 	for (unsigned n = count; !error && n < ring_count(live); n++)
-		error = read_ring(&(struct view){ live, n, visit, data });
+		error = live_reader_read_ring(&(struct view){ live, n, visit, data });
 	return error;
 }
 
-static uint64_t missed(const struct live_reader *live)
+static uint64_t live_reader_sum_missed(const struct live_reader *live)
 {
 	uint64_t sum = 0;
 
 	for (unsigned n = 0; n < ring_count(live); n++) {
-		if (is_names(live, n))
+		if (live_reader_is_names(live, n))
 			continue;
 		sum += live->readers[n].ledger.lost[WIRE_LOST_OVERWRITTEN];
 		sum += live->readers[n].ledger.lost[WIRE_LOST_CORRUPT];
@@ -195,7 +197,7 @@ static uint64_t missed(const struct live_reader *live)
 
 uint64_t live_reader_missed(const struct live_reader *live)
 {
-	return missed(live) - live->missed_before;
+	return live_reader_sum_missed(live) - live->missed_before;
 }
 
 int live_reader_begin(struct live_reader *live, struct session *session, const struct drain_more *more)
@@ -220,13 +222,13 @@ int live_reader_begin(struct live_reader *live, struct session *session, const s
 
 		live->readers[n].ring = n < session->ring_count ? &session->rings[n] : ring;
 		live->readers[n].cursor.passive = true;
-		if (ring && !is_names(live, n))
+		if (ring && !live_reader_is_names(live, n))
 			ring_skip(ring, &live->readers[n].cursor);
 	}
 	error = event_table_init_names(&live->names_table, false);
 	if (!error)
 		error = live_reader_round(live, NULL, NULL);
-	live->missed_before = missed(live);
+	live->missed_before = live_reader_sum_missed(live);
 	live->since = ring_clock();
 	return error;
 }

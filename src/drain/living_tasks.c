@@ -35,8 +35,8 @@ struct task {
 };
 
 /* Add a record of the names stream, in extended form. @buffer: its content, behind the room for the header */
-static int announce(struct tasks *tasks, char *buffer, uint32_t length, enum wire_name_id id,
-		    const struct task *task)
+static int living_tasks_announce(struct tasks *tasks, char *buffer, uint32_t length, enum wire_name_id id,
+				 const struct task *task)
 {
 	const struct wire_head head = { .id = id, .tid = task->tid, .time = tasks->time, .extended = true };
 	struct wire_extended header = wire_head_extend(&head);
@@ -47,27 +47,29 @@ static int announce(struct tasks *tasks, char *buffer, uint32_t length, enum wir
 			     tasks->time, 0);
 }
 
-static int announce_thread(struct tasks *tasks, const struct task *task)
+static int living_tasks_announce_thread(struct tasks *tasks, const struct task *task)
 {
 	_Alignas(8) char buffer[WIRE_NAME_ROOM(WIRE_NAME_TEXT_MAX)];
 
-	return announce(tasks, buffer,
-			wire_name_thread(buffer, WIRE_NAME_TEXT_MAX, task->pid, task->name, task->since),
-			WIRE_NAME_THREAD, task);
+	return living_tasks_announce(
+		tasks, buffer,
+		wire_name_thread(buffer, WIRE_NAME_TEXT_MAX, task->pid, task->name, task->since),
+		WIRE_NAME_THREAD, task);
 }
 
-static int announce_process(struct tasks *tasks, const struct task *task, const char *exe, const char *line)
+static int living_tasks_announce_process(struct tasks *tasks, const struct task *task, const char *exe,
+					 const char *line)
 {
 	_Alignas(8) char buffer[WIRE_NAME_ROOM(WIRE_NAME_TEXT_MAX)];
 
-	return announce(tasks, buffer,
-			wire_name_process(buffer, WIRE_NAME_TEXT_MAX, task->pid, task->parent, exe, line,
-					  task->since),
-			WIRE_NAME_PROCESS, task);
+	return living_tasks_announce(tasks, buffer,
+				     wire_name_process(buffer, WIRE_NAME_TEXT_MAX, task->pid, task->parent,
+						       exe, line, task->since),
+				     WIRE_NAME_PROCESS, task);
 }
 
 /* Read the beginning of a file. Return: its bytes; 0: there is none. */
-static size_t read_file(int directory, const char *path, char *text, size_t room)
+static size_t living_tasks_read_file(int directory, const char *path, char *text, size_t room)
 {
 	const int file = openat(directory, path, O_RDONLY | O_CLOEXEC);
 	const ssize_t got = file < 0 ? 0 : read(file, text, room - 1);
@@ -93,7 +95,7 @@ static size_t read_command(uint32_t pid, char *line, size_t room)
 	return got > 0 ? (size_t)got : 0;
 }
 
-static uint64_t ticks_of(const struct tasks *tasks, uint64_t begin)
+static uint64_t living_tasks_ticks_of(const struct tasks *tasks, uint64_t begin)
 {
 	const uint64_t ns = begin * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 	const uint64_t age = tasks->boot_ns > ns ? tasks->boot_ns - ns : 0;
@@ -117,7 +119,7 @@ static bool parse_stat(const struct tasks *tasks, struct task *task, char *text)
 		   " %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
 		   &task->parent, &start) != 2)
 		return false;
-	task->since = ticks_of(tasks, start);
+	task->since = living_tasks_ticks_of(tasks, start);
 	return true;
 }
 
@@ -126,11 +128,11 @@ static bool read_task(const struct tasks *tasks, int directory, struct task *tas
 	char path[64], text[TASKS_STAT];
 
 	snprintf(path, sizeof(path), "%u/task/%u/stat", task->pid, task->tid);
-	return read_file(directory, path, text, sizeof(text)) && parse_stat(tasks, task, text);
+	return living_tasks_read_file(directory, path, text, sizeof(text)) && parse_stat(tasks, task, text);
 }
 
 /* A process of the kernel has neither a program nor a command line: its name stands for the program. */
-static int add_process(struct tasks *tasks, int directory, const struct task *task)
+static int living_tasks_add_process(struct tasks *tasks, int directory, const struct task *task)
 {
 	char path[64], exe[WIRE_NAME_TEXT_MAX + 1], line[WIRE_NAME_TEXT_MAX + 1];
 	ssize_t got;
@@ -144,10 +146,10 @@ static int add_process(struct tasks *tasks, int directory, const struct task *ta
 		bytes--;
 	for (size_t n = 0; n < bytes; n++)
 		line[n] = line[n] ? line[n] : ' ';
-	return announce_process(tasks, task, *exe ? exe : task->name, line);
+	return living_tasks_announce_process(tasks, task, *exe ? exe : task->name, line);
 }
 
-static DIR *open_list(int directory, const char *path)
+static DIR *living_tasks_open_list(int directory, const char *path)
 {
 	const int fd = openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
@@ -169,7 +171,7 @@ static uint32_t next_number(DIR *list)
 }
 
 /* A task that ends meanwhile is announced by the kernel. */
-static int add_tasks(struct tasks *tasks, int directory, uint32_t pid)
+static int living_tasks_add_tasks(struct tasks *tasks, int directory, uint32_t pid)
 {
 	struct task task = { .pid = pid };
 	char path[64];
@@ -177,13 +179,13 @@ static int add_tasks(struct tasks *tasks, int directory, uint32_t pid)
 	int error = 0;
 
 	snprintf(path, sizeof(path), "%u/task", pid);
-	list = open_list(directory, path);
+	list = living_tasks_open_list(directory, path);
 	while (list && !error && (task.tid = next_number(list))) {
 		if (!read_task(tasks, directory, &task))
 			continue;
-		error = announce_thread(tasks, &task);
+		error = living_tasks_announce_thread(tasks, &task);
 		if (!error && task.tid == pid)
-			error = add_process(tasks, directory, &task);
+			error = living_tasks_add_process(tasks, directory, &task);
 	}
 	if (list)
 		closedir(list);
@@ -194,20 +196,20 @@ static int add_tasks(struct tasks *tasks, int directory, uint32_t pid)
 static int add_idle(struct tasks *tasks)
 {
 	const struct task idle = { .name = "swapper", .since = 1 };
-	const int error = announce_thread(tasks, &idle);
+	const int error = living_tasks_announce_thread(tasks, &idle);
 
-	return error ? error : announce_process(tasks, &idle, idle.name, "");
+	return error ? error : living_tasks_announce_process(tasks, &idle, idle.name, "");
 }
 
 /* Announce all tasks in packets. */
-static int write_tasks(struct tasks *tasks, uint32_t packet_bytes, struct statedump_packets *out)
+static int living_tasks_write_tasks(struct tasks *tasks, uint32_t packet_bytes, struct statedump_packets *out)
 {
 	DIR *list = opendir("/proc");
 	int error = list ? add_idle(tasks) : -errno;
 	uint32_t pid;
 
 	while (!error && (pid = next_number(list)))
-		error = add_tasks(tasks, dirfd(list), pid);
+		error = living_tasks_add_tasks(tasks, dirfd(list), pid);
 	if (!error)
 		error = statedump_write(&tasks->dump, packet_bytes, 0, out);
 	statedump_free(&tasks->dump);
@@ -224,7 +226,7 @@ int living_tasks_add(struct output *output, unsigned names, const struct ring_re
 			       .time = now > reader->time ? now : reader->time,
 			       .boot_ns = clock_ns(CLOCK_BOOTTIME) };
 	struct statedump_packets packets = { 0 };
-	int error = write_tasks(&tasks, (uint32_t)out->ring->packet_words * 8, &packets);
+	int error = living_tasks_write_tasks(&tasks, (uint32_t)out->ring->packet_words * 8, &packets);
 
 	if (!error)
 		statedump_put(output, names, &packets, out->begun ? out->sequence + 1 : 0, reader->ledger);

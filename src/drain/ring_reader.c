@@ -53,7 +53,7 @@ void ring_reader_take(struct ring_reader *reader, const struct ring_piece *piece
 }
 
 /* A counter of losses only grows. An implausible value, read from shared memory, is ignored and the last one stays. */
-static uint64_t plausible(uint64_t last, uint64_t count)
+static uint64_t ring_reader_plausible(uint64_t last, uint64_t count)
 {
 	const uint64_t step_max = UINT64_C(1) << 44; /* hours of nothing but losses */
 
@@ -63,8 +63,8 @@ static uint64_t plausible(uint64_t last, uint64_t count)
 void ring_reader_losses(struct ring_reader *reader, const uint64_t *lost)
 {
 	for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++)
-		reader->ledger.lost[cause] = plausible(reader->ledger.lost[cause],
-						       __atomic_load_n(&lost[cause], __ATOMIC_RELAXED));
+		reader->ledger.lost[cause] = ring_reader_plausible(
+			reader->ledger.lost[cause], __atomic_load_n(&lost[cause], __ATOMIC_RELAXED));
 }
 
 uint64_t ring_reader_missing(const struct ring_reader *reader)

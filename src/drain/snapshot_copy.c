@@ -29,7 +29,7 @@ static uint32_t present_packets(const struct ring *ring)
  * Only the memory for the present packets is populated, on both sides, since page faults would slow the copy. Packets
  * that a writer adds meanwhile cost page faults, and nothing else.
  */
-static int reserve(struct copied_ring *copied, const struct ring *ring)
+static int snapshot_copy_reserve(struct copied_ring *copied, const struct ring *ring)
 {
 	const size_t packet_bytes = ring->packet_words * 8;
 	const size_t ready = present_packets(ring) * packet_bytes;
@@ -53,7 +53,8 @@ static int reserve(struct copied_ring *copied, const struct ring *ring)
 }
 
 /* Whether the copied pieces of a ring reach the moment @until. */
-static bool reaches(const struct wire_packet *packet, const struct ring_piece *piece, uint64_t until)
+static bool snapshot_copy_reaches(const struct wire_packet *packet, const struct ring_piece *piece,
+				  uint64_t until)
 {
 	return !piece->last || packet->time_begin > until;
 }
@@ -71,7 +72,7 @@ static void copy_ring(struct copied_ring *copied, const struct ring *ring, uint6
 		if (found <= 0)
 			break;
 		copied->count++;
-		if (reaches((const struct wire_packet *)packet, piece, until))
+		if (snapshot_copy_reaches((const struct wire_packet *)packet, piece, until))
 			break;
 	}
 	memcpy(&copied->control, ring->control, sizeof(copied->control));
@@ -92,7 +93,7 @@ static int get_memory(struct snapshot_copy *copy, struct session *session, const
 			beside ? &more[n - session->ring_count] : session_ring_view(session, n);
 
 		copy->rings[n].ring = ring;
-		error = ring ? reserve(&copy->rings[n], ring) : 0;
+		error = ring ? snapshot_copy_reserve(&copy->rings[n], ring) : 0;
 	}
 	return error;
 }
@@ -128,7 +129,7 @@ int snapshot_copy_rings(struct snapshot_copy *copy, struct session *session, con
 }
 
 /* After each burst, pause as long as it took, unless the ring has not changed since it was copied. */
-static void throttle(struct snapshot_copy *copy, unsigned index, size_t bytes)
+static void snapshot_copy_throttle(struct snapshot_copy *copy, unsigned index, size_t bytes)
 {
 	const struct wire_ring *ring = copy->rings[index].ring->control;
 	uint64_t time;
@@ -157,7 +158,7 @@ int snapshot_copy_next(struct snapshot_copy *copy, unsigned index, struct wire_p
 		return copied->stale ? -ESTALE : 0;
 	*packet = (struct wire_packet *)(copied->memory + copied->next * (copied->bytes / copied->slots));
 	*piece = copied->pieces[copied->next++];
-	throttle(copy, index, copied->bytes / copied->slots);
+	snapshot_copy_throttle(copy, index, copied->bytes / copied->slots);
 	return 1;
 }
 

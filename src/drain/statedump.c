@@ -27,7 +27,7 @@ struct name {
 	struct announcement *last;
 };
 
-static int compare(const void *a, const void *b)
+static int statedump_compare(const void *a, const void *b)
 {
 	const struct name *one = a, *other = b;
 
@@ -38,7 +38,7 @@ static int compare(const void *a, const void *b)
 static struct name *entry_of(struct statedump *dump, uint32_t id, uint32_t number)
 {
 	const struct name key = { .id = id, .number = number };
-	struct name **found = tfind(&key, &dump->tree, compare), *name;
+	struct name **found = tfind(&key, &dump->tree, statedump_compare), *name;
 
 	if (found)
 		return *found;
@@ -46,7 +46,7 @@ static struct name *entry_of(struct statedump *dump, uint32_t id, uint32_t numbe
 	if (!name)
 		return NULL;
 	*name = key;
-	found = tsearch(name, &dump->tree, compare);
+	found = tsearch(name, &dump->tree, statedump_compare);
 	if (!found) {
 		free(name);
 		return NULL;
@@ -55,7 +55,7 @@ static struct name *entry_of(struct statedump *dump, uint32_t id, uint32_t numbe
 }
 
 /* Remove the announcements that no record after @from refers to. */
-static void trim(struct statedump *dump, const struct name *name, uint64_t from)
+static void statedump_trim(struct statedump *dump, const struct name *name, uint64_t from)
 {
 	struct announcement *announcement = name->last;
 
@@ -70,7 +70,8 @@ static void trim(struct statedump *dump, const struct name *name, uint64_t from)
 	}
 }
 
-static int remember(struct statedump *dump, const char *at, const struct wire_head *head, uint64_t from)
+static int statedump_remember(struct statedump *dump, const char *at, const struct wire_head *head,
+			      uint64_t from)
 {
 	const uint32_t payload = head->length - head->bytes;
 	const char *content = at + head->bytes;
@@ -97,7 +98,7 @@ static int remember(struct statedump *dump, const char *at, const struct wire_he
 	*position = announcement;
 	name->ended = false;
 	dump->count++;
-	trim(dump, name, from);
+	statedump_trim(dump, name, from);
 	return 0;
 }
 
@@ -113,7 +114,7 @@ int statedump_add(struct statedump *dump, const char *packet, const struct valid
 	while (!error && (at = wire_walk_next(&walk))) {
 		/* In extended form, eight bytes longer, it must fit into the smallest packet. */
 		if (walk.head.length + 8 <= WIRE_PACKET_MIN - sizeof(struct wire_packet))
-			error = remember(dump, at, &walk.head, from);
+			error = statedump_remember(dump, at, &walk.head, from);
 	}
 	return error;
 }
@@ -147,34 +148,34 @@ static void free_name(void *data)
 	free(name);
 }
 
-static void forget(struct statedump *dump, struct name *name)
+static void statedump_forget(struct statedump *dump, struct name *name)
 {
 	for (const struct announcement *announcement = name->last; announcement;
 	     announcement = announcement->former)
 		dump->count--;
-	tdelete(name, &dump->tree, compare);
+	tdelete(name, &dump->tree, statedump_compare);
 	free_name(name);
 }
 
 /* Remove the names that had ended at the last statedump, and collect the announcements of the others. */
-static void sweep(struct statedump *dump, struct collection *all, uint64_t from)
+static void statedump_sweep(struct statedump *dump, struct collection *all, uint64_t from)
 {
 	for (uint32_t n = 0; n < all->name_count; n++) {
 		struct name *name = all->names[n];
 
 		if (name->ended) {
-			forget(dump, name);
+			statedump_forget(dump, name);
 			continue;
 		}
 		name->ended = session_thread_is_gone(name->number);
-		trim(dump, name, from);
+		statedump_trim(dump, name, from);
 		for (const struct announcement *announcement = name->last; announcement;
 		     announcement = announcement->former)
 			all->announcements[all->count++] = announcement;
 	}
 }
 
-static int by_time(const void *a, const void *b)
+static int statedump_by_time(const void *a, const void *b)
 {
 	const struct announcement *const *one = a, *const *other = b;
 
@@ -182,7 +183,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Put the announcements into packets, in order. */
-static void pack(const struct collection *all, uint32_t packet_bytes, struct statedump_packets *out)
+static void statedump_pack(const struct collection *all, uint32_t packet_bytes, struct statedump_packets *out)
 {
 	struct validated *piece = NULL;
 
@@ -219,8 +220,8 @@ int statedump_write(struct statedump *dump, uint32_t packet_bytes, uint64_t from
 		return -ENOMEM;
 	}
 	twalk_r(dump->tree, collect_name, &all);
-	sweep(dump, &all, from);
-	qsort(all.announcements, all.count, sizeof(*all.announcements), by_time);
+	statedump_sweep(dump, &all, from);
+	qsort(all.announcements, all.count, sizeof(*all.announcements), statedump_by_time);
 	for (uint32_t n = 0; n < all.count; n++)
 		bytes += wire_stride(all.announcements[n]->length);
 	/* Any two successive packets exceed the room of one: the second begins with a record that the first had no room for. */
@@ -228,7 +229,7 @@ int statedump_write(struct statedump *dump, uint32_t packet_bytes, uint64_t from
 	out->memory = calloc(packets, packet_bytes);
 	out->pieces = calloc(packets, sizeof(*out->pieces));
 	if (out->memory && out->pieces)
-		pack(&all, packet_bytes, out);
+		statedump_pack(&all, packet_bytes, out);
 	free(all.names);
 	free(all.announcements);
 	return out->memory && out->pieces ? 0 : -ENOMEM;

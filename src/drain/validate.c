@@ -14,7 +14,7 @@ static bool padding_is_zero(const char *record, uint32_t length)
 }
 
 /* The longest valid record. A compact one must be eight bytes shorter, since it may be rewritten as an extended one. */
-static uint32_t longest(const struct wire_head *record)
+static uint32_t validate_longest(const struct wire_head *record)
 {
 	return WIRE_LENGTH_MAX - (record->extended ? 0 : WIRE_ALIGN);
 }
@@ -26,7 +26,7 @@ static bool base_reaches(const struct wire_head *record, uint64_t base)
 }
 
 /* Add a valid record. @early: it is before the window */
-static void count(struct validated *out, uint64_t time, uint32_t length, bool early)
+static void validate_count(struct validated *out, uint64_t time, uint32_t length, bool early)
 {
 	if (!early && out->count == 0)
 		out->first = time;
@@ -58,7 +58,7 @@ struct validated validate_records(const struct event_table *table, const char *p
 			break;
 		out.sound = false;
 		if (wire_head_read(at, left, table->context_bytes, out.time, now, &record) != WIRE_GOOD ||
-		    record.length > longest(&record) || wire_stride(record.length) > left)
+		    record.length > validate_longest(&record) || wire_stride(record.length) > left)
 			break;
 		if (record.id > table->count) {
 			out.unknown = record.id;
@@ -78,7 +78,7 @@ struct validated validate_records(const struct event_table *table, const char *p
 			break;
 		if (record.extended)
 			out.base = record.time;
-		count(&out, record.time, record.length, record.time < window.since);
+		validate_count(&out, record.time, record.length, record.time < window.since);
 	}
 	return out;
 }

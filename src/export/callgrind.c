@@ -46,7 +46,8 @@ struct costs {
 };
 
 /* Finds or adds an entry; NULL: no memory. */
-static struct cost *entry(struct costs *costs, uint32_t caller, uint32_t callee, struct position position)
+static struct cost *callgrind_entry(struct costs *costs, uint32_t caller, uint32_t callee,
+				    struct position position)
 {
 	const uint64_t calls = hash_pair(caller, callee),
 		       hash = hash_pair(calls, (uint64_t)position.file << 32 | position.line);
@@ -69,18 +70,18 @@ static struct cost *entry(struct costs *costs, uint32_t caller, uint32_t callee,
 }
 
 /* @number: of the pair, from 1. */
-static int add(struct costs *costs, const struct frame *caller, uint32_t callee, const struct view_pair *pair,
-	       size_t number)
+static int callgrind_add(struct costs *costs, const struct frame *caller, uint32_t callee,
+			 const struct view_pair *pair, size_t number)
 {
 	static const struct position everywhere = { UINT32_MAX, 0 };
-	struct cost *cost = entry(costs, caller->key, callee, everywhere);
+	struct cost *cost = callgrind_entry(costs, caller->key, callee, everywhere);
 
 	if (!cost)
 		return -ENOMEM;
 	if (cost->last == number)
 		return 0;
 	cost->last = number;
-	cost = entry(costs, caller->key, callee, caller->position);
+	cost = callgrind_entry(costs, caller->key, callee, caller->position);
 	if (!cost)
 		return -ENOMEM;
 	cost->samples += pair->samples;
@@ -107,7 +108,7 @@ static int add_positions(struct costs *costs, uint32_t location, uint32_t count)
 }
 
 /* Pushes the functions at a location onto the stack, as far as they fit. Return: the new depth; 0: no memory. */
-static uint32_t push(struct costs *costs, uint32_t location, uint32_t depth)
+static uint32_t callgrind_push(struct costs *costs, uint32_t location, uint32_t depth)
 {
 	uint32_t count, first = (uint32_t)(view_keys_of(&costs->keys, location, &count) - costs->keys.lists);
 
@@ -120,7 +121,7 @@ static uint32_t push(struct costs *costs, uint32_t location, uint32_t depth)
 	return depth;
 }
 
-static int add_pair(struct costs *costs, const struct view_pair *pair, size_t number)
+static int callgrind_add_pair(struct costs *costs, const struct view_pair *pair, size_t number)
 {
 	const struct frame *frames = costs->stack;
 	struct burin_stack stack = { .location = 0 };
@@ -129,18 +130,18 @@ static int add_pair(struct costs *costs, const struct view_pair *pair, size_t nu
 
 	burin_profile_stack(costs->keys.profile, pair->stack, &stack);
 	do {
-		depth = push(costs, stack.location, depth);
+		depth = callgrind_push(costs, stack.location, depth);
 		if (!depth)
 			return -ENOMEM;
 	} while (!burin_profile_stack(costs->keys.profile, stack.caller, &stack));
-	result = add(costs, &frames[0], 0, pair, number);
+	result = callgrind_add(costs, &frames[0], 0, pair, number);
 	for (uint32_t at = 1; at < depth && !result; at++)
 		if (frames[at].key != frames[at - 1].key)
-			result = add(costs, &frames[at], frames[at - 1].key, pair, number);
+			result = callgrind_add(costs, &frames[at], frames[at - 1].key, pair, number);
 	return result;
 }
 
-static int by_caller(const void *a, const void *b)
+static int callgrind_by_caller(const void *a, const void *b)
 {
 	const struct cost *one = a, *other = b;
 
@@ -151,19 +152,19 @@ static int by_caller(const void *a, const void *b)
 }
 
 /* Computes all costs, and sorts those that are not 0. */
-static int collect(const struct view_profile *counted, struct costs *costs)
+static int callgrind_collect(const struct view_profile *counted, struct costs *costs)
 {
 	size_t count = 0;
 	int result = 0;
 
 	for (size_t n = 0; n < counted->pair_count && !result; n++)
-		result = add_pair(costs, &counted->pairs[n], n + 1);
+		result = callgrind_add_pair(costs, &counted->pairs[n], n + 1);
 	for (size_t n = 0; n < costs->count; n++)
 		if (costs->list[n].samples)
 			costs->list[count++] = costs->list[n];
 	costs->count = count;
 	if (count)
-		qsort(costs->list, count, sizeof(*costs->list), by_caller);
+		qsort(costs->list, count, sizeof(*costs->list), callgrind_by_caller);
 	return result;
 }
 
@@ -191,7 +192,8 @@ static uint32_t *files_of(const struct costs *costs)
 	return files;
 }
 
-static void put_text(const struct costs *costs, const char *prefix, uint32_t string, struct view_buffer *out)
+static void callgrind_put_text(const struct costs *costs, const char *prefix, uint32_t string,
+			       struct view_buffer *out)
 {
 	const char *text = string ? costs->keys.strings.texts[string] : "???";
 	/* "(12)" at the beginning would refer to an earlier name. */
@@ -206,9 +208,9 @@ static void put_function(const struct costs *costs, const char *const prefixes[3
 {
 	const uint32_t *parts = costs->keys.keys[key].parts;
 
-	put_text(costs, prefixes[0], file, out);
-	put_text(costs, prefixes[1], parts[VIEW_IMAGE], out);
-	put_text(costs, prefixes[2], parts[VIEW_SYMBOL], out);
+	callgrind_put_text(costs, prefixes[0], file, out);
+	callgrind_put_text(costs, prefixes[1], parts[VIEW_IMAGE], out);
+	callgrind_put_text(costs, prefixes[2], parts[VIEW_SYMBOL], out);
 }
 
 /* A line number, and a cost for each event. */
@@ -224,7 +226,7 @@ static void put_cost(const struct view_profile *counted, const struct cost *cost
 		view_buffer_print(out, "%" PRIu64 "\n", weight->all);
 }
 
-static void put_events(const struct view_profile *counted, struct view_buffer *out)
+static void callgrind_put_events(const struct view_profile *counted, struct view_buffer *out)
 {
 	const struct view_counted *of = counted->of;
 
@@ -254,7 +256,7 @@ static void put_costs(const struct view_profile *counted, const struct costs *co
 		}
 		caller = cost->caller;
 		if (file != at)
-			put_text(costs, file == own ? "fe" : "fi", file, out);
+			callgrind_put_text(costs, file == own ? "fe" : "fi", file, out);
 		at = file;
 		if (cost->callee) {
 			put_function(costs, call, cost->callee, files[cost->callee], out);
@@ -273,14 +275,14 @@ int export_callgrind(const struct view_profile *counted, struct export_output *o
 
 	costs.stack = calloc(VIEW_STACK_KEYS_MAX, sizeof(*costs.stack));
 	if (!result)
-		result = costs.stack ? collect(counted, &costs) : -ENOMEM;
+		result = costs.stack ? callgrind_collect(counted, &costs) : -ENOMEM;
 	if (!result) {
 		files = files_of(&costs);
 		result = files && !view_keys_failed(&costs.keys) ? 0 : -ENOMEM;
 	}
 	view_buffer_print(out, "# callgrind format\nversion: 1\ncreator: burin\ncmd: %s",
 			  burin_trace_recording(counted->trace, "command") ?: "");
-	put_events(counted, out);
+	callgrind_put_events(counted, out);
 	if (!result)
 		put_costs(counted, &costs, files, out);
 	free(files);

@@ -39,7 +39,7 @@ struct writer {
 	size_t function_room;
 };
 
-static void put(struct view_buffer *out, uint64_t number)
+static void pprof_put(struct view_buffer *out, uint64_t number)
 {
 	unsigned char *at = (unsigned char *)view_buffer_reserve(out, LEB128_MAX);
 
@@ -47,43 +47,43 @@ static void put(struct view_buffer *out, uint64_t number)
 		view_buffer_commit(out, (char *)leb128_put(at, number));
 }
 
-static void put_number(struct view_buffer *out, unsigned tag, uint64_t number)
+static void pprof_put_number(struct view_buffer *out, unsigned tag, uint64_t number)
 {
-	put(out, tag << 3 | KIND_NUMBER);
-	put(out, number);
+	pprof_put(out, tag << 3 | KIND_NUMBER);
+	pprof_put(out, number);
 }
 
-static void put_bytes(struct view_buffer *out, unsigned tag, const char *bytes, size_t count)
+static void pprof_put_bytes(struct view_buffer *out, unsigned tag, const char *bytes, size_t count)
 {
-	put(out, tag << 3 | KIND_BYTES);
-	put(out, count);
+	pprof_put(out, tag << 3 | KIND_BYTES);
+	pprof_put(out, count);
 	view_buffer_put(out, bytes, count);
 }
 
 /* Writes a complete message as a field of another one, and empties it. */
-static void put_part(struct view_buffer *out, unsigned tag, struct view_buffer *part)
+static void pprof_put_part(struct view_buffer *out, unsigned tag, struct view_buffer *part)
 {
-	put_bytes(out, tag, part->bytes, part->used);
+	pprof_put_bytes(out, tag, part->bytes, part->used);
 	out->failed |= part->failed;
 	part->used = 0;
 }
 
-static void put_type(struct writer *writer, unsigned tag, const char *type, const char *unit)
+static void pprof_put_type(struct writer *writer, unsigned tag, const char *type, const char *unit)
 {
-	put_number(&writer->part, 1, view_string(&writer->strings, type));
-	put_number(&writer->part, 2, view_string(&writer->strings, unit));
-	put_part(writer->out, tag, &writer->part);
+	pprof_put_number(&writer->part, 1, view_string(&writer->strings, type));
+	pprof_put_number(&writer->part, 2, view_string(&writer->strings, unit));
+	pprof_put_part(writer->out, tag, &writer->part);
 }
 
 /* Strings must be UTF-8, and pprof prints them unescaped. */
-static void put_string(struct writer *writer, const char *text)
+static void pprof_put_string(struct writer *writer, const char *text)
 {
 	view_buffer_escape(&writer->part, text);
-	put_part(writer->out, STRING_TABLE, &writer->part);
+	pprof_put_part(writer->out, STRING_TABLE, &writer->part);
 }
 
 /* Writes a function once. Return: its number, which is that of its name. */
-static uint64_t function_of(struct writer *writer, const char *name, const char *file)
+static uint64_t pprof_function_of(struct writer *writer, const char *name, const char *file)
 {
 	uint32_t number = view_string(&writer->strings, name);
 
@@ -95,18 +95,18 @@ static uint64_t function_of(struct writer *writer, const char *name, const char 
 		struct view_buffer function = { .used = 0 };
 
 		writer->functions[number] = 1;
-		put_number(&function, 1, number);
-		put_number(&function, 2, number);
-		put_number(&function, 3, number);
-		put_number(&function, 4, view_string(&writer->strings, file ? file : ""));
-		put_part(writer->out, FUNCTION, &function);
+		pprof_put_number(&function, 1, number);
+		pprof_put_number(&function, 2, number);
+		pprof_put_number(&function, 3, number);
+		pprof_put_number(&function, 4, view_string(&writer->strings, file ? file : ""));
+		pprof_put_part(writer->out, FUNCTION, &function);
 		view_buffer_free(&function);
 	}
 	return number;
 }
 
 /* Locations keep their numbers. */
-static void put_location(struct writer *writer, uint32_t number)
+static void pprof_put_location(struct writer *writer, uint32_t number)
 {
 	const struct burin_profile *profile = writer->counted->profile;
 	struct burin_frame frame;
@@ -116,20 +116,21 @@ static void put_location(struct writer *writer, uint32_t number)
 
 	if (burin_profile_location(profile, number, &location))
 		return;
-	put_number(&writer->part, 1, number);
+	pprof_put_number(&writer->part, 1, number);
 	if (location.image)
-		put_number(&writer->part, 2, location.image);
-	put_number(&writer->part, 3, location.offset);
+		pprof_put_number(&writer->part, 2, location.image);
+	pprof_put_number(&writer->part, 3, location.offset);
 	do {
 		if (burin_profile_frame(profile, number, n, &frame))
 			frame = (struct burin_frame){ .function = NULL };
 		burin_profile_address(profile, number, address, sizeof(address));
-		put_number(&writer->inner, 1,
-			   function_of(writer, frame.function ? frame.function : address, frame.file));
-		put_number(&writer->inner, 2, frame.line);
-		put_part(&writer->part, 4, &writer->inner);
+		pprof_put_number(
+			&writer->inner, 1,
+			pprof_function_of(writer, frame.function ? frame.function : address, frame.file));
+		pprof_put_number(&writer->inner, 2, frame.line);
+		pprof_put_part(&writer->part, 4, &writer->inner);
 	} while (++n < location.frames);
-	put_part(writer->out, LOCATION, &writer->part);
+	pprof_put_part(writer->out, LOCATION, &writer->part);
 }
 
 static void put_mapping(struct writer *writer, uint32_t number)
@@ -140,14 +141,14 @@ static void put_mapping(struct writer *writer, uint32_t number)
 	if (!image)
 		return;
 	text_hex(build_id, image->build_id, image->build_id_bytes < 64 ? image->build_id_bytes : 64);
-	put_number(&writer->part, 1, number);
-	put_number(&writer->part, 5,
-		   view_string(&writer->strings, *image->path ? image->path : burin_image_name(image)));
-	put_number(&writer->part, 6, view_string(&writer->strings, build_id));
-	put_number(&writer->part, 7, image->names >= BURIN_NAMES_EXPORTED);
-	put_number(&writer->part, 8, image->names >= BURIN_NAMES_LINES);
-	put_number(&writer->part, 9, image->names >= BURIN_NAMES_LINES);
-	put_part(writer->out, MAPPING, &writer->part);
+	pprof_put_number(&writer->part, 1, number);
+	pprof_put_number(&writer->part, 5,
+			 view_string(&writer->strings, *image->path ? image->path : burin_image_name(image)));
+	pprof_put_number(&writer->part, 6, view_string(&writer->strings, build_id));
+	pprof_put_number(&writer->part, 7, image->names >= BURIN_NAMES_EXPORTED);
+	pprof_put_number(&writer->part, 8, image->names >= BURIN_NAMES_LINES);
+	pprof_put_number(&writer->part, 9, image->names >= BURIN_NAMES_LINES);
+	pprof_put_part(writer->out, MAPPING, &writer->part);
 }
 
 /* The program with most weight. It is written first, since readers regard the first mapping as the main program. */
@@ -183,9 +184,9 @@ static void put_mappings(struct writer *writer)
 
 static void put_label(struct writer *writer, const char *key, const char *value)
 {
-	put_number(&writer->inner, 1, view_string(&writer->strings, key));
-	put_number(&writer->inner, 2, view_string(&writer->strings, value));
-	put_part(&writer->part, 3, &writer->inner);
+	pprof_put_number(&writer->inner, 1, view_string(&writer->strings, key));
+	pprof_put_number(&writer->inner, 2, view_string(&writer->strings, value));
+	pprof_put_part(&writer->part, 3, &writer->inner);
 }
 
 static void put_sample(struct writer *writer, const struct view_pair *pair)
@@ -194,16 +195,16 @@ static void put_sample(struct writer *writer, const struct view_pair *pair)
 	struct burin_stack stack;
 
 	for (uint32_t n = pair->stack; !burin_profile_stack(profile, n, &stack); n = stack.caller)
-		put(&writer->inner, stack.location);
-	put_part(&writer->part, 1, &writer->inner);
-	put(&writer->inner, pair->samples);
+		pprof_put(&writer->inner, stack.location);
+	pprof_put_part(&writer->part, 1, &writer->inner);
+	pprof_put(&writer->inner, pair->samples);
 	for (unsigned state = 0; state < VIEW_STATES; state++)
 		if (writer->counted->of[state].event)
-			put(&writer->inner, pair->state == state ? pair->weight : 0);
-	put_part(&writer->part, 2, &writer->inner);
+			pprof_put(&writer->inner, pair->state == state ? pair->weight : 0);
+	pprof_put_part(&writer->part, 2, &writer->inner);
 	put_label(writer, "program", view_program(profile, pair->task));
 	put_label(writer, "thread", view_thread(profile, pair->task));
-	put_part(writer->out, SAMPLE, &writer->part);
+	pprof_put_part(writer->out, SAMPLE, &writer->part);
 }
 
 static int put_profile(struct writer *writer)
@@ -215,31 +216,31 @@ static int put_profile(struct writer *writer)
 	uint64_t begin, end;
 
 	view_string(&writer->strings, "");
-	put_type(writer, SAMPLE_TYPE, "samples", "count");
+	pprof_put_type(writer, SAMPLE_TYPE, "samples", "count");
 	for (unsigned state = 0; state < VIEW_STATES; state++)
 		if (counted->of[state].event)
-			put_type(writer, SAMPLE_TYPE, types[state], unit);
-	put_type(writer, PERIOD_TYPE, type, unit);
-	put_number(writer->out, DEFAULT_SAMPLE_TYPE, view_string(&writer->strings, type));
+			pprof_put_type(writer, SAMPLE_TYPE, types[state], unit);
+	pprof_put_type(writer, PERIOD_TYPE, type, unit);
+	pprof_put_number(writer->out, DEFAULT_SAMPLE_TYPE, view_string(&writer->strings, type));
 	for (size_t n = 0; n < counted->pair_count; n++)
 		put_sample(writer, &counted->pairs[n]);
 	put_mappings(writer);
 	for (uint32_t n = 1; n <= burin_profile_locations(counted->profile); n++)
-		put_location(writer, n);
+		pprof_put_location(writer, n);
 	if (!burin_trace_range(counted->trace, &begin, &end)) {
-		put_number(writer->out, TIME_NANOS, (uint64_t)burin_trace_ns(counted->trace, begin));
-		put_number(writer->out, DURATION_NANOS,
-			   (uint64_t)(burin_trace_ns(counted->trace, end) -
-				      burin_trace_ns(counted->trace, begin)));
+		pprof_put_number(writer->out, TIME_NANOS, (uint64_t)burin_trace_ns(counted->trace, begin));
+		pprof_put_number(writer->out, DURATION_NANOS,
+				 (uint64_t)(burin_trace_ns(counted->trace, end) -
+					    burin_trace_ns(counted->trace, begin)));
 	}
 	for (uint32_t n = 0; n < writer->strings.count; n++)
-		put_string(writer, writer->strings.texts[n]);
+		pprof_put_string(writer, writer->strings.texts[n]);
 	return writer->out->failed || writer->strings.failed || writer->part.failed || writer->inner.failed
 		       ? -ENOMEM
 		       : 0;
 }
 
-static int pack(const struct view_buffer *plain, struct view_buffer *out)
+static int pprof_pack(const struct view_buffer *plain, struct view_buffer *out)
 {
 	enum {
 		GZIP_WINDOW = 15 + 16,
@@ -274,7 +275,7 @@ int export_pprof(const struct view_profile *counted, struct export_output *outpu
 	int result = put_profile(&writer);
 
 	if (!result)
-		result = pack(&plain, out);
+		result = pprof_pack(&plain, out);
 	view_buffer_free(&plain);
 	view_buffer_free(&writer.part);
 	view_buffer_free(&writer.inner);

@@ -28,8 +28,8 @@ static void put_raw(struct view_buffer *out, const char *text)
 	view_buffer_put(out, text, strlen(text));
 }
 
-static void put_name(const struct view_profile *counted, uint32_t number, enum view_state state,
-		     struct json *json)
+static void speedscope_put_name(const struct view_profile *counted, uint32_t number, enum view_state state,
+				struct json *json)
 {
 	const struct burin_task *task = burin_profile_task(counted->profile, number);
 	struct view_buffer name = { .used = 0 };
@@ -52,7 +52,7 @@ static int put_task(const struct view_profile *counted, struct view_keys *keys, 
 
 	json_object(json, NULL);
 	json_text(json, "type", "sampled");
-	put_name(counted, counted->pairs[first].task, state, json);
+	speedscope_put_name(counted, counted->pairs[first].task, state, json);
 	json_text(json, "unit", strcmp(counted->unit, "ns") ? "none" : "nanoseconds");
 	json_u64(json, "startValue", 0);
 	json_array(json, "samples");

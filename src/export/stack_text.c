@@ -15,7 +15,7 @@ enum {
 };
 
 /* A name in a line, escaped. Each separator in @from is replaced by the character at its index in @to. */
-static void put_name(struct view_buffer *out, const char *name, const char *from, const char *to)
+static void stack_text_put_name(struct view_buffer *out, const char *name, const char *from, const char *to)
 {
 	const size_t before = out->used;
 
@@ -59,7 +59,7 @@ static int flush_large(struct export_output *output)
 }
 
 /* Whether all samples have the same weight. */
-static bool even(const struct view_profile *counted)
+static bool stack_text_even(const struct view_profile *counted)
 {
 	uint64_t each = counted->samples ? counted->weight / counted->samples : 0;
 
@@ -75,7 +75,7 @@ int export_folded(const struct view_profile *counted, struct export_output *outp
 	struct view_buffer *out = &output->buffer;
 	struct view_keys keys;
 	uint32_t *stack = calloc(VIEW_STACK_KEYS_MAX, sizeof(*stack));
-	bool samples = even(counted);
+	bool samples = stack_text_even(counted);
 	int result = view_keys_make(&keys, counted->profile, 1 << VIEW_SYMBOL, false);
 
 	if (!stack)
@@ -84,10 +84,10 @@ int export_folded(const struct view_profile *counted, struct export_output *outp
 		const struct view_pair *pair = &counted->pairs[n];
 		uint32_t count = view_keys_of_stack(&keys, pair->stack, stack);
 
-		put_name(out, view_program(counted->profile, pair->task), ";", ":");
+		stack_text_put_name(out, view_program(counted->profile, pair->task), ";", ":");
 		while (count-- && !result) {
 			view_buffer_print(out, ";");
-			put_name(out, view_key_text(&keys, stack[count], VIEW_SYMBOL), ";", ":");
+			stack_text_put_name(out, view_key_text(&keys, stack[count], VIEW_SYMBOL), ";", ":");
 			result = flush_large(output);
 		}
 		if (result)
@@ -104,7 +104,8 @@ int export_folded(const struct view_profile *counted, struct export_output *outp
 	return result;
 }
 
-static void put_location(const struct view_profile *counted, uint32_t number, struct view_buffer *out)
+static void stack_text_put_location(const struct view_profile *counted, uint32_t number,
+				    struct view_buffer *out)
 {
 	struct burin_location location;
 	struct burin_frame frame;
@@ -119,20 +120,21 @@ static void put_location(const struct view_profile *counted, uint32_t number, st
 		if (burin_profile_frame(counted->profile, number, n, &frame))
 			frame.function = NULL;
 		view_buffer_print(out, "\t%16" PRIx64 " ", location.offset);
-		put_name(out,
-			 frame.function ? frame.function
-			 : location.size
-				 ? burin_profile_address(counted->profile, number, address, sizeof(address))
-				 : "[unknown]",
-			 "", "");
+		stack_text_put_name(out,
+				    frame.function  ? frame.function
+				    : location.size ? burin_profile_address(counted->profile, number, address,
+									    sizeof(address))
+						    : "[unknown]",
+				    "", "");
 		if (n + 1 < location.frames)
 			view_buffer_print(out, " (inlined)");
 		else if (location.size)
 			view_buffer_print(out, "+0x%" PRIx64, location.offset - location.begin);
 		if (n + 1 >= location.frames) {
 			view_buffer_print(out, " (");
-			put_name(out, image && *image->path ? image->path : burin_image_name(image), "()",
-				 "[]");
+			stack_text_put_name(out,
+					    image && *image->path ? image->path : burin_image_name(image),
+					    "()", "[]");
 			view_buffer_print(out, ")");
 		}
 		view_buffer_print(out, "\n");
@@ -167,7 +169,7 @@ int export_perf(const struct view_profile *counted, struct export_output *output
 				  ns % 1000000000 / 1000, sample.weight, record->event->name);
 		for (uint32_t n = sample.stack; !result && !burin_profile_stack(counted->profile, n, &stack);
 		     n = stack.caller) {
-			put_location(counted, stack.location, out);
+			stack_text_put_location(counted, stack.location, out);
 			result = flush_large(output);
 		}
 		view_buffer_print(out, "\n");

@@ -18,7 +18,7 @@ struct parent {
 };
 
 /* Return: @result; if it is negative, -errno from before the call. */
-static int leave(const struct parent *parent, int result)
+static int create_leave(const struct parent *parent, int result)
 {
 	const int error = errno;
 
@@ -27,7 +27,7 @@ static int leave(const struct parent *parent, int result)
 	return result < 0 ? -error : result;
 }
 
-static int find(struct parent *parent, int directory, const char *name)
+static int create_find(struct parent *parent, int directory, const char *name)
 {
 	const char *slash = strchr(name, '/');
 	char first[NAME_MAX + 1];
@@ -44,14 +44,14 @@ static int find(struct parent *parent, int directory, const char *name)
 	return parent->opened < 0 ? parent->opened : 0;
 }
 
-/* As find(); a name in the directory of @from, whose parent is @beside, uses that one. */
+/* As create_find(); a name in the directory of @from, whose parent is @beside, uses that one. */
 static int find_beside(struct parent *parent, const struct parent *beside, int directory, const char *from,
 		       const char *name)
 {
 	const char *slash = strchr(name, '/');
 
 	if (!slash || strncmp(from, name, (size_t)(slash - name) + 1) != 0)
-		return find(parent, directory, name);
+		return create_find(parent, directory, name);
 	*parent = (struct parent){ .directory = beside->directory, .opened = -1, .base = slash + 1 };
 	return strchr(slash + 1, '/') ? -EINVAL : 0;
 }
@@ -102,12 +102,12 @@ int create_directory(int directory, const char *name)
 int create_file(int directory, const char *name)
 {
 	struct parent parent;
-	int error = find(&parent, directory, name), fd;
+	int error = create_find(&parent, directory, name), fd;
 
 	if (error)
 		return error;
 	fd = openat(parent.directory, parent.base, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	fd = leave(&parent, fd);
+	fd = create_leave(&parent, fd);
 	if (fd >= 0)
 		inherit_mode(directory, fd, 0666);
 	return fd;
@@ -124,7 +124,7 @@ int create_draft(int directory)
 }
 
 /* Check that we may have made a file. Only a file opened for reading may have several names. Return: 0 or -errno. */
-static int check(int directory, const struct stat *status, int access)
+static int create_check(int directory, const struct stat *status, int access)
 {
 	if (S_ISLNK(status->st_mode))
 		return -ELOOP;
@@ -133,27 +133,27 @@ static int check(int directory, const struct stat *status, int access)
 	return access != O_RDONLY && status->st_nlink > 1 ? -EMLINK : 0;
 }
 
-static int open_existing(int directory, const char *name, int access)
+static int create_open_existing(int directory, const char *name, int access)
 {
 	struct stat status;
 	struct parent parent;
-	int error = find(&parent, directory, name), fd;
+	int error = create_find(&parent, directory, name), fd;
 
 	if (error)
 		return error;
 	/* Check before opening, since opening a device can have effects; then check again what was opened. */
 	if (fstatat(parent.directory, parent.base, &status, AT_SYMLINK_NOFOLLOW) != 0)
-		return leave(&parent, -1);
-	error = check(directory, &status, access);
+		return create_leave(&parent, -1);
+	error = create_check(directory, &status, access);
 	if (error) {
-		leave(&parent, 0);
+		create_leave(&parent, 0);
 		return error;
 	}
 	fd = openat(parent.directory, parent.base, access | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	fd = leave(&parent, fd);
+	fd = create_leave(&parent, fd);
 	if (fd < 0)
 		return fd;
-	error = fstat(fd, &status) == 0 ? check(directory, &status, access) : -errno;
+	error = fstat(fd, &status) == 0 ? create_check(directory, &status, access) : -errno;
 	if (error)
 		close(fd);
 	return error ? error : fd;
@@ -161,36 +161,36 @@ static int open_existing(int directory, const char *name, int access)
 
 int create_reopen(int directory, const char *name)
 {
-	return open_existing(directory, name, O_RDWR);
+	return create_open_existing(directory, name, O_RDWR);
 }
 
 int create_read(int directory, const char *name)
 {
-	return open_existing(directory, name, O_RDONLY);
+	return create_open_existing(directory, name, O_RDONLY);
 }
 
 int create_rename(int directory, const char *from, const char *to)
 {
 	struct parent source, target;
-	int error = find(&source, directory, from);
+	int error = create_find(&source, directory, from);
 
 	if (error)
 		return error;
 	error = find_beside(&target, &source, directory, from, to);
 	if (!error) {
 		error = renameat(source.directory, source.base, target.directory, target.base);
-		error = leave(&target, error);
+		error = create_leave(&target, error);
 	}
-	leave(&source, 0);
+	create_leave(&source, 0);
 	return error;
 }
 
 int create_remove(int directory, const char *name)
 {
 	struct parent parent;
-	int error = find(&parent, directory, name);
+	int error = create_find(&parent, directory, name);
 
-	return error ? error : leave(&parent, unlinkat(parent.directory, parent.base, 0));
+	return error ? error : create_leave(&parent, unlinkat(parent.directory, parent.base, 0));
 }
 
 /* Get the last component of a path, without trailing slashes. */

@@ -101,14 +101,14 @@ struct walk {
 	char rest[PATH_MAX];
 };
 
-static void leave(struct walk *walk, unsigned depth)
+static void foreign_leave(struct walk *walk, unsigned depth)
 {
 	while (walk->depth > depth)
 		close(walk->stack[--walk->depth]);
 }
 
 /* Replace a link's name by its target. */
-static int follow(struct walk *walk, int link, const char *behind, bool no_links)
+static int foreign_follow(struct walk *walk, int link, const char *behind, bool no_links)
 {
 	char rest[PATH_MAX], target[PATH_MAX];
 	struct statfs file_system;
@@ -125,17 +125,17 @@ static int follow(struct walk *walk, int link, const char *behind, bool no_links
 		return -ENAMETOOLONG;
 	memcpy(walk->rest, rest, sizeof(rest));
 	if (target[0] == '/')
-		leave(walk, 1);
+		foreign_leave(walk, 1);
 	return 0;
 }
 
-static int step(struct walk *walk, const char *name, const char *behind, bool no_links)
+static int foreign_step(struct walk *walk, const char *name, const char *behind, bool no_links)
 {
 	struct stat status;
 	int next, error = 0;
 
 	if (strcmp(name, "..") == 0) {
-		leave(walk, walk->depth > 1 ? walk->depth - 1 : 1);
+		foreign_leave(walk, walk->depth > 1 ? walk->depth - 1 : 1);
 	} else if (strcmp(name, ".") != 0) {
 		next = openat(walk->stack[walk->depth - 1], name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (next < 0)
@@ -143,7 +143,7 @@ static int step(struct walk *walk, const char *name, const char *behind, bool no
 		if (fstat(next, &status) != 0)
 			error = -errno;
 		else if (S_ISLNK(status.st_mode))
-			error = follow(walk, next, behind, no_links);
+			error = foreign_follow(walk, next, behind, no_links);
 		else if (walk->depth == DEPTH_MAX)
 			error = -ENAMETOOLONG;
 		if (!error && !S_ISLNK(status.st_mode))
@@ -157,7 +157,7 @@ static int step(struct walk *walk, const char *name, const char *behind, bool no
 	return 0;
 }
 
-static __attribute__((noinline)) int walk_to(int root, const char *path, bool no_links)
+static __attribute__((noinline)) int foreign_walk_to(int root, const char *path, bool no_links)
 {
 	struct walk walk = { .stack = { fcntl(root, F_DUPFD_CLOEXEC, 0) }, .depth = 1 };
 	char name[NAME_MAX + 1];
@@ -177,17 +177,17 @@ static __attribute__((noinline)) int walk_to(int root, const char *path, bool no
 		}
 		memcpy(name, at, bytes);
 		name[bytes] = 0;
-		error = step(&walk, name, at + bytes, no_links);
+		error = foreign_step(&walk, name, at + bytes, no_links);
 	}
 	if (!error)
 		handle = walk.stack[--walk.depth];
 	if (walk.stack[0] < 0)
 		return error;
-	leave(&walk, 0);
+	foreign_leave(&walk, 0);
 	return error ? error : handle;
 }
 
-static int resolve(int root, const char *path, bool no_links)
+static int foreign_resolve(int root, const char *path, bool no_links)
 {
 	const struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -198,7 +198,7 @@ static int resolve(int root, const char *path, bool no_links)
 	for (unsigned n = 0; handle < 0 && n < TRIES && (n == 0 || errno == EAGAIN); n++)
 		handle = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	if (handle < 0 && (errno == ENOSYS || errno == EPERM))
-		return walk_to(root, path, no_links);
+		return foreign_walk_to(root, path, no_links);
 	return handle < 0 ? -errno : handle;
 }
 
@@ -220,7 +220,7 @@ static bool is_synthetic(const struct statfs *file_system)
 	return false;
 }
 
-static int check(const struct foreign *how, int handle)
+static int foreign_check(const struct foreign *how, int handle)
 {
 	struct stat status;
 	struct statfs file_system;
@@ -242,7 +242,7 @@ static int check(const struct foreign *how, int handle)
 static int open_handle(const struct foreign *how, int handle)
 {
 	char path[32];
-	int error = check(how, handle), file = -1;
+	int error = foreign_check(how, handle), file = -1;
 
 	if (!error) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", handle);
@@ -264,7 +264,7 @@ static int open_at(const struct foreign *how, int root, const char *path)
 		return top;
 	error = drop_rights(&rights, how->reader);
 	if (!error) {
-		handle = resolve(top, path, how->no_links);
+		handle = foreign_resolve(top, path, how->no_links);
 		error = handle < 0 ? handle : open_handle(how, handle);
 		restore_rights(&rights);
 	}
@@ -273,7 +273,7 @@ static int open_at(const struct foreign *how, int root, const char *path)
 	return error;
 }
 
-/* Not inlined, as walk_to(): arrays that are not used would end the kernel's copy of a recorder's stack. */
+/* Not inlined, as foreign_walk_to(): arrays that are not used would end the kernel's copy of a recorder's stack. */
 static __attribute__((noinline)) int open_relative(const struct foreign *how, const char *path)
 {
 	char whole[PATH_MAX], here[PATH_MAX];

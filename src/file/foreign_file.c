@@ -54,7 +54,7 @@ static uint64_t waits_now(const struct waits *user, uint64_t now)
 }
 
 /* A user's entry; without one, a new one, or the one that is owed least. */
-static struct waits *find_user(uid_t uid, uint64_t now)
+static struct waits *foreign_file_find_user(uid_t uid, uint64_t now)
 {
 	struct waits *least = waits.users;
 
@@ -88,14 +88,14 @@ static bool may_ask(uint32_t pid, enum timed_kind kind)
 		return true;
 	if (kind != TIMED_PATH && is_silent(pid, now))
 		return false;
-	return waits_now(find_user(foreign_user_of(pid, &own), now), now) < FOREIGN_PATIENCE_US;
+	return waits_now(foreign_file_find_user(foreign_user_of(pid, &own), now), now) < FOREIGN_PATIENCE_US;
 }
 
-static void charge(uint32_t pid, uint64_t us, bool silent)
+static void foreign_file_charge(uint32_t pid, uint64_t us, bool silent)
 {
 	const uint64_t now = now_us();
 	struct foreign_user own;
-	struct waits *user = find_user(foreign_user_of(pid, &own), now);
+	struct waits *user = foreign_file_find_user(foreign_user_of(pid, &own), now);
 
 	user->us = waits_now(user, now) + us;
 	user->since = now;
@@ -107,7 +107,7 @@ static void charge(uint32_t pid, uint64_t us, bool silent)
 /* ---- requests */
 
 /* Whether all user ids of a process are ours; true if it has ended. By status: its directory in /proc may have another owner. */
-static bool is_ours(uint32_t pid)
+static bool foreign_file_is_ours(uint32_t pid)
 {
 	unsigned ids[4];
 	char path[32], text[1024];
@@ -139,13 +139,13 @@ static int open_request(uint32_t pid, const struct timed_request *request)
 	uint64_t blocked_us;
 	int file;
 
-	if (is_ours(pid))
+	if (foreign_file_is_ours(pid))
 		return timed_open_directly(request);
 	if (!may_ask(pid, request->kind))
 		return -ETIMEDOUT;
 	file = timed_open(request, &blocked_us);
 	if (blocked_us || file == -ETIMEDOUT)
-		charge(pid, blocked_us, file == -ETIMEDOUT && request->kind != TIMED_PATH);
+		foreign_file_charge(pid, blocked_us, file == -ETIMEDOUT && request->kind != TIMED_PATH);
 	return file == -ECHILD ? timed_open_directly(request) : file == -EBUSY ? -ETIMEDOUT : file;
 }
 

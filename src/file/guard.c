@@ -35,13 +35,13 @@ static struct {
 	struct hole holes[GUARD_HOLES];
 } guard;
 
-static void lock(void)
+static void guard_lock(void)
 {
 	while (__atomic_test_and_set(&guard.locked, __ATOMIC_ACQUIRE))
 		continue;
 }
 
-static void unlock(void)
+static void guard_unlock(void)
 {
 	__atomic_clear(&guard.locked, __ATOMIC_RELEASE);
 }
@@ -81,7 +81,7 @@ static bool is_around(const char *line, uintptr_t address, struct mapping *mappi
 	return true;
 }
 
-static bool find_mapping(uintptr_t address, struct mapping *mapping)
+static bool guard_find_mapping(uintptr_t address, struct mapping *mapping)
 {
 	char buffer[GUARD_LINE], line[GUARD_LINE];
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -120,7 +120,7 @@ static struct hole *hole_at(uintptr_t begin)
 	return &guard.holes[guard.count++];
 }
 
-static bool cover(uintptr_t address)
+static bool guard_cover(uintptr_t address)
 {
 	struct mapping mapping = { 0 };
 	const uintptr_t begin = address & ~(guard.page - 1);
@@ -128,9 +128,9 @@ static bool cover(uintptr_t address)
 	struct hole *hole;
 	void *pages;
 
-	if (!find_mapping(address, &mapping))
+	if (!guard_find_mapping(address, &mapping))
 		return false;
-	lock();
+	guard_lock();
 	hole = hole_at(begin);
 	if (hole) {
 		if (hole->end != hole->begin)
@@ -142,7 +142,7 @@ static bool cover(uintptr_t address)
 		hole->end = begin + bytes;
 		memcpy(hole->name, mapping.name, sizeof(hole->name));
 	}
-	unlock();
+	guard_unlock();
 	pages = mmap((void *)begin, bytes, mapping.protection,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	return pages != MAP_FAILED;
@@ -154,7 +154,7 @@ static void on_sigbus(int signal_number, siginfo_t *info, void *context)
 
 	(void)context;
 	/* Restore the default for any other fault: the access is repeated and has its usual effect. */
-	if (info->si_code != BUS_ADRERR || !cover((uintptr_t)info->si_addr))
+	if (info->si_code != BUS_ADRERR || !guard_cover((uintptr_t)info->si_addr))
 		signal(signal_number, SIG_DFL);
 	errno = saved;
 }
@@ -167,7 +167,7 @@ void guard_begin(void)
 	sigaction(SIGBUS, &action, NULL);
 }
 
-static bool meets(const struct hole *hole, const void *base, size_t bytes)
+static bool guard_meets(const struct hole *hole, const void *base, size_t bytes)
 {
 	const uintptr_t begin = (uintptr_t)base;
 
@@ -180,14 +180,14 @@ bool guard_truncated(const void *base, size_t bytes)
 
 	if (__atomic_load_n(&guard.count, __ATOMIC_RELAXED) == 0)
 		return false;
-	lock();
+	guard_lock();
 	truncated = guard.many;
 	for (unsigned n = 0; n < guard.count; n++) {
-		if (!meets(&guard.holes[n], base, bytes))
+		if (!guard_meets(&guard.holes[n], base, bytes))
 			continue;
 		truncated = guard.holes[n].reported = true;
 	}
-	unlock();
+	guard_unlock();
 	return truncated;
 }
 
@@ -195,12 +195,12 @@ void guard_forget(const void *base, size_t bytes)
 {
 	unsigned kept = 0;
 
-	lock();
+	guard_lock();
 	for (unsigned n = 0; n < guard.count; n++)
-		if (!meets(&guard.holes[n], base, bytes) && kept++ != n)
+		if (!guard_meets(&guard.holes[n], base, bytes) && kept++ != n)
 			guard.holes[kept - 1] = guard.holes[n];
 	guard.count = kept;
-	unlock();
+	guard_unlock();
 }
 
 const char *guard_unreported(void)

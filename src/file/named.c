@@ -36,7 +36,7 @@ static bool is_shared(const struct stat *directory)
 	       (directory->st_uid != geteuid() && directory->st_uid != 0);
 }
 
-static int refuse(const struct walk *walk, const char *what, uid_t owner)
+static int named_refuse(const struct walk *walk, const char *what, uid_t owner)
 {
 	snprintf(walk->why, NAMED_WHY,
 		 "%s is %s of user %u, in a directory that others can write to; choose another place",
@@ -45,7 +45,7 @@ static int refuse(const struct walk *walk, const char *what, uid_t owner)
 }
 
 /* Continue in another directory; the walk closes its descriptor. Return: 0 or -errno. */
-static int move(struct walk *walk, int directory)
+static int named_move(struct walk *walk, int directory)
 {
 	if (directory < 0)
 		return -errno;
@@ -55,13 +55,13 @@ static int move(struct walk *walk, int directory)
 	return fstat(directory, &walk->directory) == 0 ? 0 : -errno;
 }
 
-static int enter(struct walk *walk, const char *name, int flags)
+static int named_enter(struct walk *walk, const char *name, int flags)
 {
-	return move(walk, openat(walk->at, name, O_PATH | O_DIRECTORY | O_CLOEXEC | flags));
+	return named_move(walk, openat(walk->at, name, O_PATH | O_DIRECTORY | O_CLOEXEC | flags));
 }
 
 /* Move the next component from the rest to the base. Return: whether it is the last; -errno. */
-static int next(struct walk *walk)
+static int named_next(struct walk *walk)
 {
 	const char *begin = walk->rest + strspn(walk->rest, "/");
 	const size_t bytes = strcspn(begin, "/");
@@ -76,13 +76,13 @@ static int next(struct walk *walk)
 }
 
 /* Replace a link by its target. Return: 0 or -errno. */
-static int follow(struct walk *walk, const struct stat *link)
+static int named_follow(struct walk *walk, const struct stat *link)
 {
 	char text[PATH_MAX], rest[sizeof(walk->rest)];
 	ssize_t bytes;
 
 	if (is_shared(&walk->directory) && link->st_uid != geteuid() && link->st_uid != 0)
-		return refuse(walk, "a link", link->st_uid);
+		return named_refuse(walk, "a link", link->st_uid);
 	if (++walk->links > LINKS_MAX)
 		return -ELOOP;
 	bytes = readlinkat(walk->at, walk->base, text, sizeof(text) - 1);
@@ -95,7 +95,7 @@ static int follow(struct walk *walk, const struct stat *link)
 	if (walk->rest[strspn(walk->rest, "/")] == 0)
 		rest[bytes] = 0;
 	memcpy(walk->rest, rest, strlen(rest) + 1);
-	return *text == '/' ? move(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) : 0;
+	return *text == '/' ? named_move(walk, open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) : 0;
 }
 
 static bool is_procfs(const struct walk *walk)
@@ -106,9 +106,9 @@ static bool is_procfs(const struct walk *walk)
 }
 
 /* Resolve one component. Return: 1: it was the last, and is the base now; 0; -errno. */
-static int step(struct walk *walk, bool follow_last)
+static int named_step(struct walk *walk, bool follow_last)
 {
-	const int last = next(walk);
+	const int last = named_next(walk);
 	struct stat status;
 
 	if (last < 0)
@@ -116,17 +116,17 @@ static int step(struct walk *walk, bool follow_last)
 	if (fstatat(walk->at, walk->base, &status, AT_SYMLINK_NOFOLLOW) != 0)
 		return last && errno == ENOENT ? 1 : -errno;
 	if (!S_ISLNK(status.st_mode))
-		return last ? 1 : enter(walk, walk->base, O_NOFOLLOW);
+		return last ? 1 : named_enter(walk, walk->base, O_NOFOLLOW);
 	if (last && !follow_last)
 		return 1;
 	if (!is_procfs(walk)) /* no user can plant links in procfs */
-		return follow(walk, &status);
+		return named_follow(walk, &status);
 	walk->by_kernel = last;
-	return last ? 1 : enter(walk, walk->base, 0);
+	return last ? 1 : named_enter(walk, walk->base, 0);
 }
 
 /* Resolve a path up to the directory of its last component. @follow_last: if that is a link, follow it too. */
-static int walk_to(struct walk *walk, const char *path, bool follow_last, char *why)
+static int named_walk_to(struct walk *walk, const char *path, bool follow_last, char *why)
 {
 	int result;
 
@@ -136,9 +136,9 @@ static int walk_to(struct walk *walk, const char *path, bool follow_last, char *
 		return -ENOENT;
 	if ((size_t)snprintf(walk->rest, sizeof(walk->rest), "%s", path) >= PATH_MAX)
 		return -ENAMETOOLONG;
-	result = move(walk, open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	result = named_move(walk, open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
 	while (!result)
-		result = step(walk, follow_last);
+		result = named_step(walk, follow_last);
 	return result < 0 ? result : 0;
 }
 
@@ -179,7 +179,7 @@ static int enter_made(const struct walk *walk)
 	}
 	if (status.st_uid == geteuid() || is_owner_of_new(fd, status.st_uid))
 		return fd;
-	error = refuse(walk, "a directory", status.st_uid);
+	error = named_refuse(walk, "a directory", status.st_uid);
 	close(fd);
 	return error;
 }
@@ -187,7 +187,7 @@ static int enter_made(const struct walk *walk)
 int named_directory(const char *path, bool private, char why[NAMED_WHY])
 {
 	struct walk walk;
-	int result = walk_to(&walk, path, false, why);
+	int result = named_walk_to(&walk, path, false, why);
 
 	if (!result && mkdirat(walk.at, walk.base, private ? 0700 : 0777) != 0)
 		result = -errno;
@@ -198,18 +198,18 @@ int named_directory(const char *path, bool private, char why[NAMED_WHY])
 }
 
 /* Refuse a file that another user may want us to write to. */
-static int check(const struct walk *walk, const struct stat *file)
+static int named_check(const struct walk *walk, const struct stat *file)
 {
 	const bool ours = file->st_uid == geteuid();
 
 	if (!is_shared(&walk->directory))
 		return 0;
 	if (!ours && !(S_ISREG(file->st_mode) && file->st_uid == walk->directory.st_uid))
-		return refuse(walk, S_ISFIFO(file->st_mode) ? "a pipe" : "a file", file->st_uid);
-	return file->st_nlink > 1 ? refuse(walk, "another name of a file", file->st_uid) : 0;
+		return named_refuse(walk, S_ISFIFO(file->st_mode) ? "a pipe" : "a file", file->st_uid);
+	return file->st_nlink > 1 ? named_refuse(walk, "another name of a file", file->st_uid) : 0;
 }
 
-static int open_existing(const struct walk *walk)
+static int named_open_existing(const struct walk *walk)
 {
 	struct stat before, now;
 	int flags = O_WRONLY | O_NOCTTY | O_CLOEXEC, fd, error;
@@ -220,14 +220,14 @@ static int open_existing(const struct walk *walk)
 	}
 	if (fstatat(walk->at, walk->base, &before, AT_SYMLINK_NOFOLLOW) != 0)
 		return -errno;
-	error = check(walk, &before);
+	error = named_check(walk, &before);
 	if (error)
 		return error;
 	/* Wait for a reader only if it was a pipe before. */
 	fd = openat(walk->at, walk->base, flags | O_NOFOLLOW | (S_ISREG(before.st_mode) ? O_NONBLOCK : 0));
 	if (fd < 0)
 		return -errno;
-	error = fstat(fd, &now) == 0 ? check(walk, &now) : -errno;
+	error = fstat(fd, &now) == 0 ? named_check(walk, &now) : -errno;
 	if (!error && S_ISREG(now.st_mode) && ftruncate(fd, 0) != 0)
 		error = -errno;
 	if (error)
@@ -238,7 +238,7 @@ static int open_existing(const struct walk *walk)
 int named_file(const char *path, bool private, char why[NAMED_WHY])
 {
 	struct walk walk;
-	int result = walk_to(&walk, path, true, why);
+	int result = named_walk_to(&walk, path, true, why);
 
 	if (!result && path[strlen(path) - 1] == '/')
 		result = -EISDIR;
@@ -246,7 +246,7 @@ int named_file(const char *path, bool private, char why[NAMED_WHY])
 		result = openat(walk.at, walk.base, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 				private ? 0600 : 0666);
 		if (result < 0)
-			result = errno == EEXIST ? open_existing(&walk) : -errno;
+			result = errno == EEXIST ? named_open_existing(&walk) : -errno;
 	}
 	walk_end(&walk);
 	return result;
@@ -257,7 +257,7 @@ int named_remove(const char *path, const struct stat *made)
 	char why[NAMED_WHY];
 	struct stat now;
 	struct walk walk;
-	int result = walk_to(&walk, path, false, why);
+	int result = named_walk_to(&walk, path, false, why);
 
 	if (!result && fstatat(walk.at, walk.base, &now, AT_SYMLINK_NOFOLLOW) != 0)
 		result = -errno;

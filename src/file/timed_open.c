@@ -87,7 +87,7 @@ static int copy_pieces(int from, int to, size_t bytes)
 	return 0;
 }
 
-static int copy_file(const char *path, size_t bytes)
+static int timed_open_copy_file(const char *path, size_t bytes)
 {
 	const int from = open(path, O_RDONLY | O_CLOEXEC);
 	const int to = from < 0 ? -1 : memfd_create("burin-copy", MFD_CLOEXEC);
@@ -102,7 +102,7 @@ static int copy_file(const char *path, size_t bytes)
 	return error ? error : to;
 }
 
-static int perform(struct message *message)
+static int timed_open_perform(struct message *message)
 {
 	struct timed_request *request = &message->request;
 
@@ -113,7 +113,7 @@ static int perform(struct message *message)
 	request->how = &message->how;
 	request->root = message->root;
 	request->path = message->path;
-	return request->kind == TIMED_COPY ? copy_file(request->path, request->bytes)
+	return request->kind == TIMED_COPY ? timed_open_copy_file(request->path, request->bytes)
 					   : timed_open_directly(request);
 }
 
@@ -121,7 +121,7 @@ static int perform(struct message *message)
  * It ends when the other end of the socket is closed, or with the thread that started it. Signals of the terminal are for the
  * recorder alone.
  */
-static _Noreturn void serve(int socket, pid_t parent)
+static _Noreturn void timed_open_serve(int socket, pid_t parent)
 {
 	static struct message message;
 	sigset_t all;
@@ -139,7 +139,7 @@ static _Noreturn void serve(int socket, pid_t parent)
 	close_range((unsigned)socket + 1, ~0U, 0);
 	while ((got = recv(socket, &message, sizeof(message) - 1, 0)) > 0) {
 		((char *)&message)[got] = 0;
-		file = perform(&message);
+		file = timed_open_perform(&message);
 		if (!descriptor_send(socket, file))
 			break;
 		if (file >= 0)
@@ -183,7 +183,7 @@ static void forget_copied(void)
 }
 
 /* clone(2) instead of fork(2): without a signal at its end, it is no child that a command could mistake for its own. */
-static int start(void)
+static int timed_open_start(void)
 {
 	int ends[2], error;
 	pid_t pid;
@@ -195,7 +195,7 @@ static int start(void)
 		return -errno;
 	pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
 	if (pid == 0)
-		serve(ends[1], helper.owner);
+		timed_open_serve(ends[1], helper.owner);
 	error = errno;
 	close(ends[1]);
 	if (pid < 0) {
@@ -250,7 +250,7 @@ static bool is_blocked(void)
 	return state && state[1] == ' ' && (state[2] == 'D' || state[2] == 'S');
 }
 
-static uint64_t now_ms(void)
+static uint64_t timed_open_now_ms(void)
 {
 	struct timespec now;
 
@@ -264,7 +264,7 @@ static uint64_t now_ms(void)
  */
 static int wait_answer(uint64_t *blocked_us)
 {
-	const uint64_t begin = now_ms();
+	const uint64_t begin = timed_open_now_ms();
 	struct pollfd answer = { .fd = helper.socket, .events = POLLIN };
 	unsigned blocked_ms = 0;
 	int ready;
@@ -272,7 +272,7 @@ static int wait_answer(uint64_t *blocked_us)
 	while ((ready = poll(&answer, 1, LOOK_MS)) <= 0) {
 		if (ready == 0 && is_blocked())
 			blocked_ms += LOOK_MS;
-		if (blocked_ms >= TIMED_BLOCKED_MS || now_ms() - begin >= TIMED_ALL_MS) {
+		if (blocked_ms >= TIMED_BLOCKED_MS || timed_open_now_ms() - begin >= TIMED_ALL_MS) {
 			*blocked_us = blocked_ms * UINT64_C(1000);
 			return -ETIMEDOUT;
 		}
@@ -281,9 +281,9 @@ static int wait_answer(uint64_t *blocked_us)
 	return 0;
 }
 
-static int ask(const struct timed_request *request, uint64_t *blocked_us)
+static int timed_open_ask(const struct timed_request *request, uint64_t *blocked_us)
 {
-	int result = helper.pid ? 0 : start();
+	int result = helper.pid ? 0 : timed_open_start();
 
 	if (result)
 		return result;
@@ -305,7 +305,7 @@ int timed_open(const struct timed_request *request, uint64_t *blocked_us)
 
 	*blocked_us = 0;
 	forget_copied();
-	result = ask(request, blocked_us);
-	return result == -EPIPE ? ask(request, blocked_us)
+	result = timed_open_ask(request, blocked_us);
+	return result == -EPIPE ? timed_open_ask(request, blocked_us)
 				: result; /* once: it was killed, as by the OOM killer */
 }

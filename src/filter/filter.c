@@ -17,8 +17,8 @@
 /*
  * Find an argument behind arguments of variable size. Return: NULL: the payload ends before the argument does.
  */
-static __attribute__((__noinline__)) const char *walk(uint64_t types, unsigned arg, const char *at,
-						      const char *end)
+static __attribute__((__noinline__)) const char *filter_walk(uint64_t types, unsigned arg, const char *at,
+							     const char *end)
 {
 	struct format_type type;
 
@@ -34,7 +34,7 @@ static __attribute__((__noinline__)) const char *walk(uint64_t types, unsigned a
 }
 
 /* The type of an argument; WIRE_END: there is none. */
-static struct format_type type_of(uint64_t types, unsigned arg)
+static struct format_type filter_type_of(uint64_t types, unsigned arg)
 {
 	struct format_type type;
 
@@ -48,7 +48,7 @@ static struct format_type type_of(uint64_t types, unsigned arg)
 /* The type of the elements of an array or bytes; WIRE_END: the argument is neither. */
 static unsigned element_of(uint64_t types, unsigned arg)
 {
-	const struct format_type type = type_of(types, arg);
+	const struct format_type type = filter_type_of(types, arg);
 
 	return type.type == WIRE_ARRAY ? type.element : type.type == WIRE_BYTES ? WIRE_U8 : WIRE_END;
 }
@@ -68,8 +68,8 @@ static __attribute__((__noinline__)) bool text_holds(const struct wire_filter *f
 	return memchr(at, 0, (size_t)(end - at)) && glob_match(text, at);
 }
 
-static inline bool holds(const struct wire_filter *filter, const struct wire_filter_test *test,
-			 const char *at, const char *end)
+static inline bool filter_holds(const struct wire_filter *filter, const struct wire_filter_test *test,
+				const char *at, const char *end)
 {
 	switch (test->op % WIRE_FILTER_WALK) {
 	case WIRE_FILTER_8:
@@ -94,13 +94,13 @@ static __attribute__((__noinline__)) bool any_holds(const struct wire_filter *fi
 						    const struct wire_filter_test *test, const char *payload,
 						    const char *end)
 {
-	const char *at = walk(filter->types, test->arg, payload, end);
+	const char *at = filter_walk(filter->types, test->arg, payload, end);
 	const unsigned bytes = format_type_bytes(element_of(filter->types, test->arg));
 
 	if (!at)
 		return false;
 	for (unsigned count = number_load16(at), n = 0; n < count; n++)
-		if (holds(filter, test, at + 2 + (size_t)n * bytes, end))
+		if (filter_holds(filter, test, at + 2 + (size_t)n * bytes, end))
 			return true;
 	return false;
 }
@@ -116,7 +116,7 @@ static inline const char *operand_of(const struct wire_filter *filter, const str
 		return (const char *)subject + test->offset;
 	/* The count of an array is where the array begins. */
 	return source == WIRE_FILTER_FIXED ? payload + test->offset
-					   : walk(filter->types, test->arg, payload, end);
+					   : filter_walk(filter->types, test->arg, payload, end);
 }
 
 bool filter_passes(const struct wire_filter *filter, const void *payload, uint32_t payload_bytes,
@@ -135,7 +135,7 @@ bool filter_passes(const struct wire_filter *filter, const void *payload, uint32
 			passed = any_holds(filter, test, payload, end);
 		} else {
 			at = operand_of(filter, test, payload, end, subject);
-			passed = at && holds(filter, test, at, end);
+			passed = at && filter_holds(filter, test, at, end);
 		}
 		next = passed ? test->then : test->otherwise;
 	} while (next < WIRE_FILTER_NO);
@@ -177,7 +177,7 @@ unsigned filter_offset(uint64_t types, unsigned arg, bool *fixed)
 	return offset;
 }
 
-static bool is_text(const struct wire_filter_test *test)
+static bool filter_is_text(const struct wire_filter_test *test)
 {
 	unsigned op = test->op % WIRE_FILTER_WALK;
 
@@ -187,7 +187,7 @@ static bool is_text(const struct wire_filter_test *test)
 /* Whether the test's operand exists, and its operation fits the type. */
 static bool operand_sound(const struct wire_filter_test *test, uint64_t types)
 {
-	const unsigned op = is_text(test) ? WIRE_FILTER_TEXT : test->op % WIRE_FILTER_WALK;
+	const unsigned op = filter_is_text(test) ? WIRE_FILTER_TEXT : test->op % WIRE_FILTER_WALK;
 	const size_t correlation = offsetof(struct filter_subject, correlation);
 	unsigned offset;
 	bool fixed;
@@ -209,7 +209,7 @@ static bool operand_sound(const struct wire_filter_test *test, uint64_t types)
 	default:
 		return false;
 	}
-	if (op >= WIRE_FILTER_OPS || filter_op(type_of(types, test->arg).type) != op)
+	if (op >= WIRE_FILTER_OPS || filter_op(filter_type_of(types, test->arg).type) != op)
 		return false;
 	offset = filter_offset(types, test->arg, &fixed);
 	return fixed ? test->op < WIRE_FILTER_WALK && test->offset == offset
@@ -221,7 +221,7 @@ static bool text_sound(const struct wire_filter *filter, const struct wire_filte
 {
 	size_t begin = sizeof(*filter) + filter->tests * sizeof(*test);
 
-	if (!is_text(test))
+	if (!filter_is_text(test))
 		return true;
 	return test->low >= begin && test->low < filter->bytes && test->span >= 1 &&
 	       test->span <= filter->bytes - test->low &&

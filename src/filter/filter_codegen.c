@@ -14,7 +14,7 @@ struct code {
 };
 
 /* Generate a node. @yes, @no: where to continue if it is true or false. Return: the number of its first test. */
-static unsigned generate(struct code *code, const struct node *node, unsigned yes, unsigned no)
+static unsigned filter_codegen_generate(struct code *code, const struct node *node, unsigned yes, unsigned no)
 {
 	unsigned then = node->negated ? no : yes, otherwise = node->negated ? yes : no;
 
@@ -27,8 +27,11 @@ static unsigned generate(struct code *code, const struct node *node, unsigned ye
 		return code->first;
 	}
 	if (node->kind == NODE_AND)
-		return generate(code, node->left, generate(code, node->right, then, otherwise), otherwise);
-	return generate(code, node->left, then, generate(code, node->right, then, otherwise));
+		return filter_codegen_generate(code, node->left,
+					       filter_codegen_generate(code, node->right, then, otherwise),
+					       otherwise);
+	return filter_codegen_generate(code, node->left, then,
+				       filter_codegen_generate(code, node->right, then, otherwise));
 }
 
 /* Generate a constant: a test with the same verdict for both results. */
@@ -43,7 +46,7 @@ static void generate_constant(struct code *code, bool value)
 	};
 }
 
-static uint8_t relocate(unsigned next, unsigned first)
+static uint8_t filter_codegen_relocate(unsigned next, unsigned first)
 {
 	return (uint8_t)(next >= WIRE_FILTER_NO ? next : next - first);
 }
@@ -76,7 +79,7 @@ bool filter_codegen(const struct node *root, const char *strings, uint64_t types
 	if (root->kind == NODE_CONSTANT)
 		generate_constant(&code, !root->negated);
 	else
-		generate(&code, root, WIRE_FILTER_YES, WIRE_FILTER_NO);
+		filter_codegen_generate(&code, root, WIRE_FILTER_YES, WIRE_FILTER_NO);
 	count = NODES_MAX - code.first;
 	if (count > WIRE_FILTER_TESTS_MAX)
 		return false;
@@ -85,8 +88,8 @@ bool filter_codegen(const struct node *root, const char *strings, uint64_t types
 		struct wire_filter_test *test = &filter->test[n];
 
 		*test = code.tests[code.first + n];
-		test->then = relocate(test->then, code.first);
-		test->otherwise = relocate(test->otherwise, code.first);
+		test->then = filter_codegen_relocate(test->then, code.first);
+		test->otherwise = filter_codegen_relocate(test->otherwise, code.first);
 		if (!write_text(program, &at, test, strings))
 			return false;
 	}

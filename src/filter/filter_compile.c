@@ -66,7 +66,7 @@ static bool too_long(struct parser *parser)
 				WIRE_FILTER_MAX);
 }
 
-static bool advance(struct parser *parser)
+static bool filter_compile_advance(struct parser *parser)
 {
 	return filter_token_next(parser->text, parser->token.offset + parser->token.bytes, &parser->token,
 				 parser->fault);
@@ -92,13 +92,13 @@ static struct node *add_node(struct parser *parser, enum node_kind kind)
 
 /* ---- Fields ---- */
 
-static unsigned least(unsigned a, unsigned b)
+static unsigned filter_compile_least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
 
 /* The Levenshtein distance: how many letters must be added, removed or replaced. */
-static unsigned distance(const char *a, size_t a_bytes, const char *b)
+static unsigned filter_compile_distance(const char *a, size_t a_bytes, const char *b)
 {
 	unsigned row[FORMAT_FIELD_NAME_MAX + 1];
 	size_t b_bytes = strlen(b);
@@ -112,7 +112,8 @@ static unsigned distance(const char *a, size_t a_bytes, const char *b)
 			unsigned replaced = diagonal + (a[m] != b[n]);
 
 			diagonal = row[n + 1];
-			row[n + 1] = least(replaced, least(row[n], diagonal) + 1);
+			row[n + 1] =
+				filter_compile_least(replaced, filter_compile_least(row[n], diagonal) + 1);
 		}
 	}
 	return row[b_bytes];
@@ -130,8 +131,9 @@ static bool blame_name(struct parser *parser)
 	for (unsigned n = 0; n < parser->format.count + sizeof(built_in) / sizeof(built_in[0]); n++) {
 		const char *name = n < parser->format.count ? parser->format.fields[n].name
 							    : built_in[n - parser->format.count];
-		unsigned far =
-			token->bytes <= FORMAT_FIELD_NAME_MAX ? distance(word, token->bytes, name) : best;
+		unsigned far = token->bytes <= FORMAT_FIELD_NAME_MAX
+				       ? filter_compile_distance(word, token->bytes, name)
+				       : best;
 
 		if (far < best && far < strlen(name)) {
 			best = far;
@@ -150,7 +152,7 @@ static bool blame_name(struct parser *parser)
 }
 
 /* Find a field by its name or as argN. Return: its number; -1: there is none. */
-static int find_field(const struct parser *parser, const char *word, size_t bytes)
+static int filter_compile_find_field(const struct parser *parser, const char *word, size_t bytes)
 {
 	const struct format *format = &parser->format;
 
@@ -237,7 +239,7 @@ static bool set_word(struct parser *parser, struct operand *operand)
 	const size_t suffix = strlen(FILTER_COUNT);
 	const bool count =
 		operand->bytes > suffix && memcmp(word + operand->bytes - suffix, FILTER_COUNT, suffix) == 0;
-	int field = find_field(parser, word, operand->bytes - (count ? suffix : 0));
+	int field = filter_compile_find_field(parser, word, operand->bytes - (count ? suffix : 0));
 
 	if (field >= 0) {
 		const unsigned type = parser->format.fields[field].type;
@@ -271,7 +273,8 @@ static bool set_word(struct parser *parser, struct operand *operand)
 
 /* ---- Comparisons ---- */
 
-static bool keep_string(struct parser *parser, struct operand *operand, const char *string, size_t bytes)
+static bool filter_compile_keep_string(struct parser *parser, struct operand *operand, const char *string,
+				       size_t bytes)
 {
 	if (bytes >= sizeof(parser->strings) - parser->string_bytes)
 		return too_long(parser);
@@ -290,14 +293,15 @@ static bool parse_operand(struct parser *parser, struct operand *operand)
 	*operand = (struct operand){ .offset = token->offset, .bytes = token->bytes };
 	switch (token->kind) {
 	case TOKEN_WORD:
-		return set_word(parser, operand) && advance(parser);
+		return set_word(parser, operand) && filter_compile_advance(parser);
 	case TOKEN_NUMBER:
 		operand->kind = OPERAND_NUMBER;
 		operand->number = token->number;
-		return advance(parser);
+		return filter_compile_advance(parser);
 	case TOKEN_STRING:
 		operand->kind = OPERAND_STRING;
-		return keep_string(parser, operand, token->string, token->string_bytes) && advance(parser);
+		return filter_compile_keep_string(parser, operand, token->string, token->string_bytes) &&
+		       filter_compile_advance(parser);
 	case TOKEN_END:
 		return blame_token(parser,
 				   "the expression ends here; expected a field, a number or a string");
@@ -320,7 +324,7 @@ static bool compare_string(struct parser *parser, struct node *node, const struc
 		return blame_operand(parser, constant, field,
 				     "is a string: compare it with a string between two \"");
 	if (constant->kind == OPERAND_NULL &&
-	    !keep_string(parser, constant, WIRE_NULL, sizeof(WIRE_NULL) - 1))
+	    !filter_compile_keep_string(parser, constant, WIRE_NULL, sizeof(WIRE_NULL) - 1))
 		return false;
 	node->test = field->test;
 	node->test.low = constant->string;
@@ -400,8 +404,9 @@ static bool compare_number(struct parser *parser, struct node *node, const struc
 	return true;
 }
 
-static struct node *compare(struct parser *parser, const struct operand *field, enum comparison comparison,
-			    const struct token *operator, struct operand * constant)
+static struct node *filter_compile_compare(struct parser *parser, const struct operand *field,
+					   enum comparison comparison, const struct token *operator,
+					   struct operand * constant)
 {
 	struct node *node = add_node(parser, NODE_TEST);
 	bool done;
@@ -442,7 +447,7 @@ static struct node *parse_bare(struct parser *parser, const struct operand *oper
 		blame_operand(parser, operand, operand, "is a string: compare it with == or !=");
 		return NULL;
 	}
-	return compare(parser, operand, COMPARE_NE, &parser->token, &zero);
+	return filter_compile_compare(parser, operand, COMPARE_NE, &parser->token, &zero);
 }
 
 static struct node *parse_comparison(struct parser *parser)
@@ -458,7 +463,7 @@ static struct node *parse_comparison(struct parser *parser)
 	if (parser->token.kind != TOKEN_COMPARISON)
 		return parse_bare(parser, &left);
 	operator= parser->token;
-	if (!advance(parser) || !parse_operand(parser, &right))
+	if (!filter_compile_advance(parser) || !parse_operand(parser, &right))
 		return NULL;
 	if ((left.kind == OPERAND_FIELD) == (right.kind == OPERAND_FIELD)) {
 		filter_error_set(parser->fault, left.offset, right.offset + right.bytes - left.offset,
@@ -468,9 +473,9 @@ static struct node *parse_comparison(struct parser *parser)
 		return NULL;
 	}
 	if (left.kind == OPERAND_FIELD)
-		node = compare(parser, &left, operator.comparison, &operator, & right);
+		node = filter_compile_compare(parser, &left, operator.comparison, &operator, & right);
 	else
-		node = compare(parser, &right, mirrored[operator.comparison], &operator, &left);
+		node = filter_compile_compare(parser, &right, mirrored[operator.comparison], &operator, &left);
 	if (node && parser->token.kind == TOKEN_COMPARISON) {
 		blame_token(parser, "comparisons cannot be chained: write a < b && b < c");
 		return NULL;
@@ -485,7 +490,7 @@ static struct node *parse_parentheses(struct parser *parser)
 	size_t open = parser->token.offset;
 	struct node *node;
 
-	if (!advance(parser))
+	if (!filter_compile_advance(parser))
 		return NULL;
 	node = parse_or(parser);
 	if (!node)
@@ -498,7 +503,7 @@ static struct node *parse_parentheses(struct parser *parser)
 		blame_token(parser, "expected &&, || or ) before this");
 		return NULL;
 	}
-	if (!advance(parser))
+	if (!filter_compile_advance(parser))
 		return NULL;
 	if (parser->token.kind == TOKEN_COMPARISON) {
 		blame_token(parser, "a condition in parentheses cannot be compared");
@@ -515,7 +520,7 @@ static struct node *parse_not(struct parser *parser)
 	struct operand operand;
 	struct node *node;
 
-	if (!advance(parser))
+	if (!filter_compile_advance(parser))
 		return NULL;
 	bare = parser->token.kind != TOKEN_NOT && parser->token.kind != TOKEN_OPEN;
 	if (!bare) {
@@ -556,7 +561,8 @@ static struct node *parse_unary(struct parser *parser)
  * Join two conditions. If one is constant, the result is that constant (false in `and`, true in `or`) or the other
  * condition.
  */
-static struct node *join(struct parser *parser, enum node_kind kind, struct node *left, struct node *right)
+static struct node *filter_compile_join(struct parser *parser, enum node_kind kind, struct node *left,
+					struct node *right)
 {
 	struct node *constant = left->kind == NODE_CONSTANT ? left : right;
 	struct node *other = constant == left ? right : left, *node;
@@ -576,8 +582,8 @@ static struct node *parse_and(struct parser *parser)
 	struct node *node = parse_unary(parser), *right;
 
 	while (node && parser->token.kind == TOKEN_AND) {
-		right = advance(parser) ? parse_unary(parser) : NULL;
-		node = right ? join(parser, NODE_AND, node, right) : NULL;
+		right = filter_compile_advance(parser) ? parse_unary(parser) : NULL;
+		node = right ? filter_compile_join(parser, NODE_AND, node, right) : NULL;
 	}
 	return node;
 }
@@ -587,15 +593,15 @@ static struct node *parse_or(struct parser *parser)
 	struct node *node = parse_and(parser), *right;
 
 	while (node && parser->token.kind == TOKEN_OR) {
-		right = advance(parser) ? parse_and(parser) : NULL;
-		node = right ? join(parser, NODE_OR, node, right) : NULL;
+		right = filter_compile_advance(parser) ? parse_and(parser) : NULL;
+		node = right ? filter_compile_join(parser, NODE_OR, node, right) : NULL;
 	}
 	return node;
 }
 
-static struct node *parse(struct parser *parser)
+static struct node *filter_compile_parse(struct parser *parser)
 {
-	struct node *node = advance(parser) ? parse_or(parser) : NULL;
+	struct node *node = filter_compile_advance(parser) ? parse_or(parser) : NULL;
 
 	if (!node || parser->token.kind == TOKEN_END)
 		return node;
@@ -629,7 +635,7 @@ static int parser_end(struct parser *parser)
 	return error;
 }
 
-static int compile(struct parser *parser, struct wire_filter *out, size_t room)
+static int filter_compile_compile(struct parser *parser, struct wire_filter *out, size_t room)
 {
 	const char *why;
 	const struct node *node;
@@ -638,7 +644,7 @@ static int compile(struct parser *parser, struct wire_filter *out, size_t room)
 		filter_error_set(parser->fault, 0, 0, "the event's format is not valid: %s", why);
 		return -EINVAL;
 	}
-	node = parse(parser);
+	node = filter_compile_parse(parser);
 	if (!node)
 		return parser->error;
 	if (filter_codegen(node, parser->strings, parser->types, out, room))
@@ -657,7 +663,7 @@ int filter_compile(const char *text, const char *format, const char *enums, uint
 	parser->format_text = format;
 	parser->enums = enums;
 	parser->types = types;
-	parser->error = compile(parser, out, room);
+	parser->error = filter_compile_compile(parser, out, room);
 	return parser_end(parser);
 }
 
@@ -668,7 +674,7 @@ int filter_check(const char *text, struct filter_error *fault)
 	if (!parser)
 		return -ENOMEM;
 	parser->any_field = true;
-	if (parse(parser))
+	if (filter_compile_parse(parser))
 		parser->error = 0;
 	return parser_end(parser);
 }

@@ -12,7 +12,7 @@ enum {
 	DIGITS_MAX = 64, /* of a number */
 };
 
-static bool is_word(char c)
+static bool filter_lexer_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
@@ -28,7 +28,7 @@ static size_t character_bytes(const char *at)
 }
 
 /* The byte for an escape sequence; 0: there is none. */
-static char escaped(char c, char quote)
+static char filter_lexer_escaped(char c, char quote)
 {
 	return c == 'n' ? '\n' : c == 't' ? '\t' : c == '\\' || c == quote ? c : 0;
 }
@@ -44,7 +44,7 @@ static bool read_string(const char *text, struct token *token, struct filter_err
 			return filter_error_set(fault, token->offset, 1,
 						"this string has no end: \" is missing");
 		if (c == '\\') {
-			c = escaped(*++at, '"');
+			c = filter_lexer_escaped(*++at, '"');
 			if (!c)
 				return filter_error_set(fault, (size_t)(at - text) - 1,
 							*at ? 1 + character_bytes(at) : 1,
@@ -68,7 +68,7 @@ static bool read_character(const char *text, struct token *token, struct filter_
 	char c = *at++;
 
 	if (c == '\\')
-		c = *at ? escaped(*at++, '\'') : 0;
+		c = *at ? filter_lexer_escaped(*at++, '\'') : 0;
 	else if (c == '\'' || (unsigned char)c >= 0x80)
 		c = 0;
 	if (!c || *at != '\'')
@@ -89,13 +89,13 @@ static size_t number_bytes(const char *at)
 	if (*at == '-' || *at == '+')
 		at++;
 	hex = at[0] == '0' && (at[1] == 'x' || at[1] == 'X');
-	for (; is_word(*at) || *at == '.'; at++)
+	for (; filter_lexer_is_word(*at) || *at == '.'; at++)
 		if (!hex && (*at == 'e' || *at == 'E') && (at[1] == '-' || at[1] == '+'))
 			at++;
 	return (size_t)(at - begin);
 }
 
-static bool read_number(const char *text, struct token *token, struct filter_error *fault)
+static bool filter_lexer_read_number(const char *text, struct token *token, struct filter_error *fault)
 {
 	static const char units[] = "KMG";
 	char digits[DIGITS_MAX + 1], *begin = digits, *end;
@@ -196,14 +196,14 @@ static bool read_token(const char *text, struct token *token, struct filter_erro
 	}
 	if (isdigit((unsigned char)*digit) || (*digit == '.' && isdigit((unsigned char)digit[1]))) {
 		token->kind = TOKEN_NUMBER;
-		return read_number(text, token, fault);
+		return filter_lexer_read_number(text, token, fault);
 	}
-	if (is_word(*at)) {
+	if (filter_lexer_is_word(*at)) {
 		token->kind = TOKEN_WORD;
-		while (is_word(at[token->bytes]))
+		while (filter_lexer_is_word(at[token->bytes]))
 			token->bytes++;
 		if (strncmp(at + token->bytes, FILTER_COUNT, strlen(FILTER_COUNT)) == 0 &&
-		    !is_word(at[token->bytes + strlen(FILTER_COUNT)]))
+		    !filter_lexer_is_word(at[token->bytes + strlen(FILTER_COUNT)]))
 			token->bytes += strlen(FILTER_COUNT);
 		return true;
 	}

@@ -22,13 +22,14 @@ static const uint64_t names_instance = 0xffffffff;
 static const char *const table_names[] = { ".burin/calls.images", ".burin/calls.functions",
 					   ".burin/calls.symbols", ".burin/calls.open" };
 
-static void fail(struct calls_trace *trace, int error)
+static void calls_trace_fail(struct calls_trace *trace, int error)
 {
 	if (!trace->error)
 		trace->error = error;
 }
 
-static int begin_stream(struct calls_trace_stream *out, int directory, const char *name, uint32_t stream_id)
+static int calls_trace_begin_stream(struct calls_trace_stream *out, int directory, const char *name,
+				    uint32_t stream_id)
 {
 	stream_init(&out->stream, directory, name, PACKET);
 	out->stream_id = stream_id;
@@ -50,18 +51,20 @@ int calls_trace_begin(struct calls_trace *trace, int directory)
 		tables[n]->fd = -1;
 	trace->records.stream.fd = trace->names.stream.fd = -1;
 	if (getrandom(trace->uuid, sizeof(trace->uuid), 0) != sizeof(trace->uuid))
-		fail(trace, -errno);
+		calls_trace_fail(trace, -errno);
 	own = create_directory(directory, ".burin");
 	if (own < 0)
-		fail(trace, own);
+		calls_trace_fail(trace, own);
 	else
 		close(own);
 	for (unsigned n = 0; n < 4 && !trace->error; n++)
-		fail(trace, table_writer_begin(tables[n], directory, table_names[n], magics[n]));
+		calls_trace_fail(trace, table_writer_begin(tables[n], directory, table_names[n], magics[n]));
 	if (!trace->error)
-		fail(trace, begin_stream(&trace->records, directory, "cpu0", WIRE_STREAM_RECORDS));
+		calls_trace_fail(trace, calls_trace_begin_stream(&trace->records, directory, "cpu0",
+								 WIRE_STREAM_RECORDS));
 	if (!trace->error)
-		fail(trace, begin_stream(&trace->names, directory, "names", WIRE_STREAM_NAMES));
+		calls_trace_fail(trace, calls_trace_begin_stream(&trace->names, directory, "names",
+								 WIRE_STREAM_NAMES));
 	return trace->error;
 }
 
@@ -78,7 +81,7 @@ uint32_t calls_trace_image(struct calls_trace *trace, const char *path, const vo
 	table_writer_text(&trace->images, build_id, build_id_bytes);
 	table_writer_text(&trace->images, path, bytes);
 	number = table_writer_end(&trace->images);
-	fail(trace, trace->images.error);
+	calls_trace_fail(trace, trace->images.error);
 	table_writer_number(&trace->symbols, WIRE_SYMBOLS_IMAGE);
 	table_writer_number(&trace->symbols, number);
 	table_writer_number(&trace->symbols, WIRE_SYMBOLS_TABLE);
@@ -94,7 +97,7 @@ uint32_t calls_trace_function(struct calls_trace *trace, uint32_t image, uint64_
 	table_writer_number(&trace->functions, image);
 	table_writer_number(&trace->functions, offset);
 	table_writer_end(&trace->functions);
-	fail(trace, trace->functions.error);
+	calls_trace_fail(trace, trace->functions.error);
 	if (name) {
 		table_writer_number(&trace->symbols, WIRE_SYMBOLS_TEXT);
 		table_writer_text(&trace->symbols, name, strlen(name));
@@ -118,7 +121,7 @@ void calls_trace_open(struct calls_trace *trace, uint32_t stack, uint32_t tid, u
 	for (unsigned n = 0; n < sizeof(fields) / sizeof(*fields); n++)
 		table_writer_number(&trace->open, fields[n]);
 	table_writer_end(&trace->open);
-	fail(trace, trace->open.error);
+	calls_trace_fail(trace, trace->open.error);
 }
 
 /* ---- Streams */
@@ -142,7 +145,7 @@ static void write_packet(struct calls_trace *trace, struct calls_trace_stream *o
 	memcpy(out->packet->uuid, trace->uuid, sizeof(trace->uuid));
 	if (!names && out->sequence > 1) /* readers see losses between packets only */
 		out->packet->lost[WIRE_LOST_FULL] = out->packet->discarded = trace->lost;
-	fail(trace, stream_packet(&out->stream, out->packet, out->content));
+	calls_trace_fail(trace, stream_packet(&out->stream, out->packet, out->content));
 	out->kept += out->count;
 	out->count = 0;
 	out->used = out->content = sizeof(*out->packet);
@@ -239,11 +242,11 @@ static void finish_stream(struct calls_trace *trace, struct calls_trace_stream *
 	if (out->count || (out == &trace->records && trace->lost))
 		write_packet(trace, out);
 	if (!trace->error)
-		fail(trace, stream_finish(&out->stream));
+		calls_trace_fail(trace, stream_finish(&out->stream));
 }
 
 /* The descriptions take uuid, clock and ring sizes from a session; this one has nothing else. */
-static int describe(struct calls_trace *trace, const struct recording *recording)
+static int calls_trace_describe(struct calls_trace *trace, const struct recording *recording)
 {
 	struct wire_ring control = { .size = WIRE_RING_PACKETS_MIN };
 	struct ring ring = { .control = &control, .window = WIRE_RING_PACKETS_MIN };
@@ -269,13 +272,13 @@ int calls_trace_finish(struct calls_trace *trace, struct recording recording)
 
 	recording.state = "finished";
 	for (unsigned n = 0; n < 4 && !trace->error; n++)
-		fail(trace, table_writer_flush(tables[n]));
+		calls_trace_fail(trace, table_writer_flush(tables[n]));
 	for (unsigned n = 0; n < 4 && !trace->error; n++)
 		table_writer_finish(tables[n], trace->directory, table_names[n], 0);
 	finish_stream(trace, &trace->names);
 	finish_stream(trace, &trace->records);
 	if (!trace->error)
-		fail(trace, describe(trace, &recording));
+		calls_trace_fail(trace, calls_trace_describe(trace, &recording));
 	return trace->error;
 }
 

@@ -50,14 +50,14 @@ struct work {
 	size_t pending;
 };
 
-static int refuse(struct work *work, const char *file, const char *why)
+static int uftrace_import_refuse(struct work *work, const char *file, const char *why)
 {
 	work->result->file = file;
 	work->result->why = why;
 	return -EINVAL;
 }
 
-static int unreadable(struct work *work, const char *file, int error)
+static int uftrace_import_unreadable(struct work *work, const char *file, int error)
 {
 	work->result->file = file;
 	return error;
@@ -68,16 +68,21 @@ static int unreadable(struct work *work, const char *file, int error)
 static int check_info(struct work *work, const struct wire_uftrace_info *info)
 {
 	if (memcmp(info->magic, WIRE_UFTRACE_MAGIC, sizeof(info->magic)))
-		return refuse(work, "info",
-			      "it does not begin as uftrace's; give the directory that uftrace record wrote");
+		return uftrace_import_refuse(
+			work, "info",
+			"it does not begin as uftrace's; give the directory that uftrace record wrote");
 	if (info->endian != WIRE_UFTRACE_LITTLE || info->elf_class != WIRE_UFTRACE_64)
-		return refuse(work, "info", "only little-endian programs of 64 bits can be imported");
+		return uftrace_import_refuse(work, "info",
+					     "only little-endian programs of 64 bits can be imported");
 	if (info->version < WIRE_UFTRACE_VERSION_MIN || info->version > WIRE_UFTRACE_VERSION)
-		return refuse(work, "info", "only versions 3 and 4 of uftrace's files can be imported");
+		return uftrace_import_refuse(work, "info",
+					     "only versions 3 and 4 of uftrace's files can be imported");
 	if (!(info->features & WIRE_UFTRACE_HAS_SESSIONS))
-		return refuse(work, "info", "the recording has no sessions, so its addresses have no names");
+		return uftrace_import_refuse(work, "info",
+					     "the recording has no sessions, so its addresses have no names");
 	if (info->features & HAS_ESTIMATE)
-		return refuse(work, "info", "the recording has no ends of calls (uftrace record -e)");
+		return uftrace_import_refuse(work, "info",
+					     "the recording has no ends of calls (uftrace record -e)");
 	work->spaces.relative = info->features & WIRE_UFTRACE_HAS_RELATIVE;
 	work->result->kernel = info->features & HAS_KERNEL;
 	return 0;
@@ -91,13 +96,13 @@ static int read_info(struct work *work)
 	const char *line;
 
 	if (error == -ENOENT)
-		return refuse(work, "info",
-			      "there is no such file; give the directory that uftrace record wrote");
+		return uftrace_import_refuse(
+			work, "info", "there is no such file; give the directory that uftrace record wrote");
 	if (error)
-		return unreadable(work, "info", error);
+		return uftrace_import_unreadable(work, "info", error);
 	if ((size_t)(text.end - text.bytes) < sizeof(info)) {
 		uftrace_text_free(&text);
-		return refuse(work, "info", "it is shorter than its header");
+		return uftrace_import_refuse(work, "info", "it is shorter than its header");
 	}
 	memcpy(&info, text.bytes, sizeof(info));
 	error = check_info(work, &info);
@@ -114,10 +119,10 @@ static int read_info(struct work *work)
 
 /* ---- task.txt */
 
-static int add_task(struct work *work, struct uftrace_task task)
+static int uftrace_import_add_task(struct work *work, struct uftrace_task task)
 {
 	if (work->count >= TASKS_MAX)
-		return refuse(work, "task.txt", "it has more than a million tasks");
+		return uftrace_import_refuse(work, "task.txt", "it has more than a million tasks");
 	if (!array_reserve(work->tasks, work->room, work->count + 1))
 		return -ENOMEM;
 	work->tasks[work->count++] = task;
@@ -133,10 +138,10 @@ static int add_session(struct work *work, char *line, uint64_t time)
 
 	if (!exe || !at || sscanf(at, " sid=%16[0-9a-zA-Z]", name) != 1 ||
 	    !uftrace_number(line, "pid=", &pid))
-		return refuse(work, "task.txt", "a line SESS cannot be read");
+		return uftrace_import_refuse(work, "task.txt", "a line SESS cannot be read");
 	space = uftrace_space_add(&work->spaces, name);
 	if (space == -ENOENT)
-		return refuse(work, "sid-*.map", "the map of a session is missing");
+		return uftrace_import_refuse(work, "sid-*.map", "the map of a session is missing");
 	if (space < 0)
 		return space;
 	exe = arena_keep(&work->strings, exe, strlen(exe));
@@ -153,11 +158,11 @@ static int add_library(struct work *work, char *line)
 		   *base = strstr(line, " base=");
 
 	if (!path || !at || !base || sscanf(at, " sid=%16[0-9a-zA-Z]", name) != 1)
-		return refuse(work, "task.txt", "a line DLOP cannot be read");
+		return uftrace_import_refuse(work, "task.txt", "a line DLOP cannot be read");
 	return uftrace_space_library(&work->spaces, name, strtoull(base + 6, NULL, 16), path);
 }
 
-static int take_line(struct work *work, char *line)
+static int uftrace_import_take_line(struct work *work, char *line)
 {
 	uint64_t time;
 	uint32_t tid, pid;
@@ -165,20 +170,21 @@ static int take_line(struct work *work, char *line)
 	if (!*line)
 		return 0;
 	if (!uftrace_stamp(line, &time))
-		return refuse(work, "task.txt", "a line has no time");
+		return uftrace_import_refuse(work, "task.txt", "a line has no time");
 	if (!strncmp(line, "SESS ", 5))
 		return add_session(work, line, time);
 	if (!strncmp(line, "DLOP ", 5))
 		return add_library(work, line);
 	if (!strncmp(line, "TASK ", 5) && uftrace_number(line, "tid=", &tid) &&
 	    uftrace_number(line, " pid=", &pid))
-		return add_task(work, (struct uftrace_task){
-					      .tid = tid, .pid = pid, .thread = tid != pid, .time = time });
+		return uftrace_import_add_task(
+			work,
+			(struct uftrace_task){ .tid = tid, .pid = pid, .thread = tid != pid, .time = time });
 	if (!strncmp(line, "FORK ", 5) && uftrace_number(line, " pid=", &tid) &&
 	    uftrace_number(line, "ppid=", &pid))
-		return add_task(work,
-				(struct uftrace_task){ .tid = tid, .pid = tid, .parent = pid, .time = time });
-	return refuse(work, "task.txt", "a line cannot be read");
+		return uftrace_import_add_task(
+			work, (struct uftrace_task){ .tid = tid, .pid = tid, .parent = pid, .time = time });
+	return uftrace_import_refuse(work, "task.txt", "a line cannot be read");
 }
 
 static int compare_tasks(const void *one, const void *other)
@@ -201,7 +207,7 @@ static void join_tasks(struct work *work)
 	work->count = kept;
 }
 
-static struct uftrace_task *find_task(const struct work *work, uint32_t tid)
+static struct uftrace_task *uftrace_import_find_task(const struct work *work, uint32_t tid)
 {
 	const struct uftrace_task key = { .tid = tid };
 	size_t low = 0, high = work->count;
@@ -224,17 +230,17 @@ static int read_tasks(struct work *work)
 	char *line;
 
 	if (error == -ENOENT)
-		return refuse(work, "task.txt",
-			      "there is no such file; uftrace before 0.9 wrote another one");
+		return uftrace_import_refuse(work, "task.txt",
+					     "there is no such file; uftrace before 0.9 wrote another one");
 	if (error)
-		return unreadable(work, "task.txt", error);
+		return uftrace_import_unreadable(work, "task.txt", error);
 	while (!error && (line = uftrace_text_line(&text)))
-		error = take_line(work, line);
+		error = uftrace_import_take_line(work, line);
 	uftrace_text_free(&text);
 	join_tasks(work);
 	for (size_t n = 0; !error && n < work->session_count; n++) {
 		const struct executed *session = &work->sessions[n];
-		struct uftrace_task *task = find_task(work, session->pid);
+		struct uftrace_task *task = uftrace_import_find_task(work, session->pid);
 
 		if (!task)
 			continue;
@@ -251,7 +257,7 @@ static int read_tasks(struct work *work)
 static const struct uftrace_task *program_of(const struct work *work, const struct uftrace_task *task)
 {
 	for (unsigned n = 0; task && n < PARENTS_MAX && !task->program_count; n++)
-		task = find_task(work, task->thread ? task->pid : task->parent);
+		task = uftrace_import_find_task(work, task->thread ? task->pid : task->parent);
 	return task;
 }
 
@@ -283,7 +289,7 @@ static const char *exe_of(const struct work *work, const struct uftrace_task *ta
 	return exe;
 }
 
-static void announce(struct work *work, const struct announcement *name)
+static void uftrace_import_announce(struct work *work, const struct announcement *name)
 {
 	const char *slash = strrchr(name->exe, '/');
 
@@ -316,7 +322,7 @@ static int write_names(struct work *work)
 	}
 	for (size_t n = 0; n < work->session_count; n++) {
 		const struct executed *session = &work->sessions[n];
-		const struct uftrace_task *task = find_task(work, session->pid);
+		const struct uftrace_task *task = uftrace_import_find_task(work, session->pid);
 
 		names[count++] = (struct announcement){ session->time,		 session->pid, session->pid,
 							task ? task->parent : 0, true,	       session->exe };
@@ -325,14 +331,14 @@ static int write_names(struct work *work)
 	}
 	qsort(names, count, sizeof(*names), compare_announcements);
 	for (size_t n = 0; n < count; n++)
-		announce(work, &names[n]);
+		uftrace_import_announce(work, &names[n]);
 	free(names);
 	return work->trace.error;
 }
 
 /* ---- Calls, merged by the time of their ends */
 
-static void sift_down(struct work *work, size_t at)
+static void uftrace_import_sift_down(struct work *work, size_t at)
 {
 	for (;;) {
 		size_t child = 2 * at + 1;
@@ -352,7 +358,7 @@ static void sift_down(struct work *work, size_t at)
 }
 
 /* Calls that are open at the end of a task's file. */
-static void write_open(struct work *work, size_t number)
+static void uftrace_import_write_open(struct work *work, size_t number)
 {
 	const struct uftrace_task *task = &work->tasks[number];
 
@@ -372,15 +378,15 @@ static int next_call(struct work *work, size_t number, struct uftrace_call *call
 		uftrace_task_next(task, program_of(work, task), &work->spaces, &work->result->left, call);
 
 	if (!result)
-		write_open(work, number);
+		uftrace_import_write_open(work, number);
 	if (result < 0 && result != -ENOMEM) {
 		snprintf(work->result->task_file, sizeof(work->result->task_file), "%u.dat", task->tid);
-		return unreadable(work, work->result->task_file, result);
+		return uftrace_import_unreadable(work, work->result->task_file, result);
 	}
 	return result;
 }
 
-static int merge(struct work *work)
+static int uftrace_import_merge(struct work *work)
 {
 	int result = 0;
 
@@ -395,7 +401,7 @@ static int merge(struct work *work)
 		work->pending += (size_t)result;
 	}
 	for (size_t n = work->pending; n--;)
-		sift_down(work, n);
+		uftrace_import_sift_down(work, n);
 	while (work->pending && !work->trace.error) {
 		struct pending *first = work->heap;
 		struct uftrace_task *task = &work->tasks[first->task];
@@ -411,7 +417,7 @@ static int merge(struct work *work)
 			return result;
 		if (!result)
 			*first = work->heap[--work->pending];
-		sift_down(work, 0);
+		uftrace_import_sift_down(work, 0);
 	}
 	return work->trace.error;
 }
@@ -430,7 +436,7 @@ static int64_t clock_offset(const struct work *work)
 		       : 0;
 }
 
-static int import(struct work *work)
+static int uftrace_import_import(struct work *work)
 {
 	int error = read_info(work);
 
@@ -439,7 +445,7 @@ static int import(struct work *work)
 	if (!error)
 		error = write_names(work);
 	if (!error)
-		error = merge(work);
+		error = uftrace_import_merge(work);
 	for (size_t n = 0; !error && n < work->count; n++)
 		work->result->tasks += work->tasks[n].known;
 	if (!error && !work->result->calls && !work->result->open)
@@ -458,7 +464,7 @@ int uftrace_import(int from, int directory, struct uftrace_import *result)
 	*result = (struct uftrace_import){ 0 };
 	work.spaces = (struct uftrace_spaces){ .directory = from, .trace = &work.trace };
 	if (!error)
-		error = import(&work);
+		error = uftrace_import_import(&work);
 	for (size_t n = 0; n < work.count; n++)
 		uftrace_task_free(&work.tasks[n]);
 	free(work.tasks);

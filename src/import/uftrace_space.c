@@ -19,7 +19,7 @@ enum {
 	PATH_BYTES = 4200,
 };
 
-static const char *last_part(const char *path)
+static const char *uftrace_space_last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -46,7 +46,7 @@ static int load_text(const struct uftrace_spaces *spaces, const struct uftrace_i
 	uint16_t sum = 0;
 	int error;
 
-	snprintf(name, sizeof(name), "%s.sym", last_part(image->path));
+	snprintf(name, sizeof(name), "%s.sym", uftrace_space_last_part(image->path));
 	error = uftrace_text_load(text, spaces->directory, name, SYMBOLS_MAX);
 	if (!error && is_of(text, image->path))
 		return 0;
@@ -54,14 +54,15 @@ static int load_text(const struct uftrace_spaces *spaces, const struct uftrace_i
 	for (const char *at = image->path; *at; at++)
 		sum = (uint16_t)(sum + (unsigned char)*at);
 	if (*image->build_id)
-		snprintf(name, sizeof(name), "%s-%.4s.sym", last_part(image->path), image->build_id);
+		snprintf(name, sizeof(name), "%s-%.4s.sym", uftrace_space_last_part(image->path),
+			 image->build_id);
 	else
-		snprintf(name, sizeof(name), "%s-%04x.sym", last_part(image->path), sum);
+		snprintf(name, sizeof(name), "%s-%04x.sym", uftrace_space_last_part(image->path), sum);
 	return uftrace_text_load(text, spaces->directory, name, SYMBOLS_MAX);
 }
 
 /* "address type name", or since 0.14 "address size type name". */
-static int take_symbol(struct uftrace_spaces *spaces, struct uftrace_image *image, char *line)
+static int uftrace_space_take_symbol(struct uftrace_spaces *spaces, struct uftrace_image *image, char *line)
 {
 	struct uftrace_symbol *symbol;
 	char *at;
@@ -104,7 +105,7 @@ static int load_symbols(struct uftrace_spaces *spaces, struct uftrace_image *ima
 	if (error)
 		return error == -ENOMEM ? error : 0; /* functions without names */
 	while (!error && (line = uftrace_text_line(&text)))
-		error = take_symbol(spaces, image, line);
+		error = uftrace_space_take_symbol(spaces, image, line);
 	if (image->count)
 		qsort(image->symbols, image->count, sizeof(*image->symbols), compare_symbols);
 	uftrace_text_free(&text);
@@ -126,7 +127,7 @@ static size_t parse_build_id(const char *hex, unsigned char id[WIRE_UFTRACE_BUIL
 }
 
 /* Return: the index of an image; -ENOMEM. */
-static int find_image(struct uftrace_spaces *spaces, const char *path, const char *build_id)
+static int uftrace_space_find_image(struct uftrace_spaces *spaces, const char *path, const char *build_id)
 {
 	const uint64_t hash = hash_pair(hash_text(path), hash_text(build_id));
 	unsigned char id[WIRE_UFTRACE_BUILD_ID];
@@ -150,7 +151,7 @@ static int find_image(struct uftrace_spaces *spaces, const char *path, const cha
 	return load_symbols(spaces, image) ? -ENOMEM : (int)spaces->image_count - 1;
 }
 
-static int add_mapping(struct uftrace_space *space, uint64_t begin, uint64_t end, int image)
+static int uftrace_space_add_mapping(struct uftrace_space *space, uint64_t begin, uint64_t end, int image)
 {
 	if (image < 0)
 		return image;
@@ -175,7 +176,7 @@ static int take_mapping(struct uftrace_spaces *spaces, struct uftrace_space *spa
 		   &end, path, build_id) < 3 ||
 	    *path == '[' || end <= begin)
 		return 0;
-	return add_mapping(space, begin, end, find_image(spaces, path, build_id));
+	return uftrace_space_add_mapping(space, begin, end, uftrace_space_find_image(spaces, path, build_id));
 }
 
 static int find_space(const struct uftrace_spaces *spaces, const char *session)
@@ -221,7 +222,7 @@ int uftrace_space_add(struct uftrace_spaces *spaces, const char *session)
 
 int uftrace_space_library(struct uftrace_spaces *spaces, const char *session, uint64_t base, const char *path)
 {
-	const int space = find_space(spaces, session), image = find_image(spaces, path, "");
+	const int space = find_space(spaces, session), image = uftrace_space_find_image(spaces, path, "");
 	const struct uftrace_image *of;
 	uint64_t end = base + 1;
 
@@ -230,7 +231,7 @@ int uftrace_space_library(struct uftrace_spaces *spaces, const char *session, ui
 	of = &spaces->images[image];
 	if (of->count && of->symbols[of->count - 1].begin < UINT64_MAX / 2 - base / 2)
 		end = base + of->symbols[of->count - 1].begin + 4096;
-	return add_mapping(&spaces->list[space], base, end > base ? end : base + 1, image);
+	return uftrace_space_add_mapping(&spaces->list[space], base, end > base ? end : base + 1, image);
 }
 
 /* ---- Addresses */
@@ -241,7 +242,7 @@ static int compare_bounds(const void *one, const void *other)
 }
 
 /* The number of bounds that are less than an address; @equal: or equal to it. */
-static size_t position(const struct uftrace_space *space, uint64_t address, bool equal)
+static size_t uftrace_space_position(const struct uftrace_space *space, uint64_t address, bool equal)
 {
 	size_t low = 0, high = 2 * space->count;
 
@@ -286,8 +287,9 @@ static bool index_mappings(struct uftrace_space *space)
 	for (size_t n = 0; n <= count; n++)
 		next[n] = (uint32_t)n;
 	for (size_t n = space->count; n--;) {
-		const size_t end = position(space, space->mappings[n].end, false);
-		uint32_t at = next_free(next, (uint32_t)position(space, space->mappings[n].begin, false));
+		const size_t end = uftrace_space_position(space, space->mappings[n].end, false);
+		uint32_t at = next_free(
+			next, (uint32_t)uftrace_space_position(space, space->mappings[n].begin, false));
 
 		for (; at < end; at = next_free(next, at)) {
 			space->pieces[at] = (uint32_t)n + 1;
@@ -306,21 +308,21 @@ int uftrace_spaces_index(struct uftrace_spaces *spaces)
 	return 0;
 }
 
-static const struct uftrace_mapping *find_mapping(const struct uftrace_spaces *spaces, uint32_t number,
-						  uint64_t address)
+static const struct uftrace_mapping *uftrace_space_find_mapping(const struct uftrace_spaces *spaces,
+								uint32_t number, uint64_t address)
 {
 	const struct uftrace_space *space = number < spaces->count ? &spaces->list[number] : NULL;
 	size_t at;
 
 	if (!space)
 		return NULL;
-	at = position(space, address, true);
+	at = uftrace_space_position(space, address, true);
 	return at && space->pieces[at - 1] ? &space->mappings[space->pieces[at - 1] - 1] : NULL;
 }
 
 bool uftrace_space_maps(const struct uftrace_spaces *spaces, uint32_t space, uint64_t address)
 {
-	return find_mapping(spaces, space, address) != NULL;
+	return uftrace_space_find_mapping(spaces, space, address) != NULL;
 }
 
 /* The symbol that an offset is in; NULL: none. */
@@ -341,7 +343,7 @@ static struct uftrace_symbol *find_symbol(const struct uftrace_image *image, uin
 
 static uint32_t make_function(struct uftrace_spaces *spaces, uint32_t space, uint64_t address)
 {
-	const struct uftrace_mapping *mapping = find_mapping(spaces, space, address);
+	const struct uftrace_mapping *mapping = uftrace_space_find_mapping(spaces, space, address);
 	struct uftrace_symbol *symbol;
 	struct uftrace_image *image;
 	uint64_t offset, shift;

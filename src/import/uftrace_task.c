@@ -24,7 +24,7 @@ static const uint64_t pause_max =
 	UINT64_C(86400) * 1000000000; /* between two records of a task, when arguments are skipped */
 
 /* Files are opened for each buffer: there may be more tasks than descriptors. */
-static int refill(struct uftrace_task *task, const struct uftrace_spaces *spaces)
+static int uftrace_task_refill(struct uftrace_task *task, const struct uftrace_spaces *spaces)
 {
 	char name[32];
 	ssize_t got;
@@ -76,14 +76,14 @@ static uint32_t next_depth(const struct uftrace_task *task)
 	return (task->base + (uint32_t)task->depth) & DEPTH_MASK;
 }
 
-static uint32_t depth_of(uint64_t word)
+static uint32_t uftrace_task_depth_of(uint64_t word)
 {
 	return word >> 6 & DEPTH_MASK;
 }
 
 /* Whether bytes behind arguments continue the calls. */
-static bool continues(const struct uftrace_task *task, const struct uftrace_task *process,
-		      struct uftrace_spaces *spaces, const unsigned char *at)
+static bool uftrace_task_continues(const struct uftrace_task *task, const struct uftrace_task *process,
+				   struct uftrace_spaces *spaces, const unsigned char *at)
 {
 	const uint64_t time = number_load64(at), word = number_load64(at + 8);
 	const uint64_t address = wire_uftrace_address(word);
@@ -97,9 +97,10 @@ static bool continues(const struct uftrace_task *task, const struct uftrace_task
 		return false;
 	switch (wire_uftrace_type(word)) {
 	case WIRE_UFTRACE_ENTRY:
-		return depth_of(word) == next_depth(task) && uftrace_space_maps(spaces, space, address);
+		return uftrace_task_depth_of(word) == next_depth(task) &&
+		       uftrace_space_maps(spaces, space, address);
 	case WIRE_UFTRACE_EXIT:
-		return task->depth && depth_of(word) == ((next_depth(task) - 1) & DEPTH_MASK) &&
+		return task->depth && uftrace_task_depth_of(word) == ((next_depth(task) - 1) & DEPTH_MASK) &&
 		       uftrace_space_function(spaces, space, address) ==
 			       task->stack[task->depth - 1].function;
 	default:
@@ -114,14 +115,14 @@ static void skip_arguments(struct uftrace_task *task, const struct uftrace_task 
 	size_t at = task->at + 8;
 
 	while (at + record <= task->filled && at - task->at <= ARGUMENTS_MAX &&
-	       !continues(task, process, spaces, task->buffer + at))
+	       !uftrace_task_continues(task, process, spaces, task->buffer + at))
 		at += 8;
 	/* The last record of the file may have arguments, too. */
 	task->at = at + record <= task->filled ? at : task->filled;
 }
 
-static int begin_call(struct uftrace_task *task, const struct uftrace_task *process,
-		      struct uftrace_spaces *spaces, uint64_t word)
+static int uftrace_task_begin_call(struct uftrace_task *task, const struct uftrace_task *process,
+				   struct uftrace_spaces *spaces, uint64_t word)
 {
 	const uint32_t function =
 		uftrace_space_function(spaces, space_at(process, task->last), wire_uftrace_address(word));
@@ -133,7 +134,7 @@ static int begin_call(struct uftrace_task *task, const struct uftrace_task *proc
 }
 
 /* Take the innermost call off the stack: it ends now. */
-static void end_call(struct uftrace_task *task, struct uftrace_call *call)
+static void uftrace_task_end_call(struct uftrace_task *task, struct uftrace_call *call)
 {
 	const struct uftrace_open open = task->stack[--task->depth];
 
@@ -147,7 +148,8 @@ static void end_call(struct uftrace_task *task, struct uftrace_call *call)
 static void follow_depth(struct uftrace_task *task, uint64_t word)
 {
 	const bool exit = wire_uftrace_type(word) == WIRE_UFTRACE_EXIT;
-	const uint32_t open = (depth_of(word) + exit) & DEPTH_MASK; /* calls that are open before it */
+	const uint32_t open =
+		(uftrace_task_depth_of(word) + exit) & DEPTH_MASK; /* calls that are open before it */
 	uint32_t above;
 
 	if (!task->known)
@@ -161,8 +163,9 @@ static void follow_depth(struct uftrace_task *task, uint64_t word)
 }
 
 /* Take a record. Return: 1: a call has ended; 0: go on; -errno. */
-static int take(struct uftrace_task *task, const struct uftrace_task *process, struct uftrace_spaces *spaces,
-		struct uftrace_left *left, struct uftrace_call *call)
+static int uftrace_task_take(struct uftrace_task *task, const struct uftrace_task *process,
+			     struct uftrace_spaces *spaces, struct uftrace_left *left,
+			     struct uftrace_call *call)
 {
 	const unsigned char *at = task->buffer + task->at;
 	const uint64_t time = number_load64(at), word = number_load64(at + 8);
@@ -181,19 +184,19 @@ static int take(struct uftrace_task *task, const struct uftrace_task *process, s
 		follow_depth(task, word);
 		if (task->unwind) {
 			task->unwind--;
-			end_call(task, call);
+			uftrace_task_end_call(task, call);
 			return 1; /* the record is taken when they have ended */
 		}
 	}
 	task->at += sizeof(struct wire_uftrace_record);
 	if (type == WIRE_UFTRACE_ENTRY) {
-		result = begin_call(task, process, spaces, word);
+		result = uftrace_task_begin_call(task, process, spaces, word);
 	} else if (type == WIRE_UFTRACE_EXIT && task->depth) {
-		end_call(task, call);
+		uftrace_task_end_call(task, call);
 		result = 1;
 	} else if (type == WIRE_UFTRACE_EXIT) {
 		left->ends++;
-		task->base = depth_of(word);
+		task->base = uftrace_task_depth_of(word);
 	} else if (type == WIRE_UFTRACE_LOST) {
 		task->lost_now += wire_uftrace_address(word);
 		left->lost += wire_uftrace_address(word);
@@ -213,14 +216,14 @@ int uftrace_task_next(struct uftrace_task *task, const struct uftrace_task *proc
 	int result;
 
 	do {
-		result = refill(task, spaces);
+		result = uftrace_task_refill(task, spaces);
 		if (!result && task->filled - task->at < sizeof(struct wire_uftrace_record)) {
 			left->damaged += task->filled != task->at;
 			task->at = task->filled;
 			return 0;
 		}
 		if (!result)
-			result = take(task, process, spaces, left, call);
+			result = uftrace_task_take(task, process, spaces, left, call);
 	} while (!result);
 	return result;
 }

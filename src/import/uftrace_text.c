@@ -9,7 +9,7 @@
 #include "file/foreign.h"
 #include "import/uftrace_text.h"
 
-static int read_all(int fd, char *bytes, size_t size, size_t *got)
+static int uftrace_text_read_all(int fd, char *bytes, size_t size, size_t *got)
 {
 	for (*got = 0; *got < size;) {
 		const ssize_t part = read(fd, bytes + *got, size - *got);
@@ -40,7 +40,7 @@ int uftrace_text_load(struct uftrace_text *text, int directory, const char *name
 	if (!error && !text->bytes)
 		error = -ENOMEM;
 	if (!error)
-		error = read_all(fd, text->bytes, (size_t)status.st_size, &bytes);
+		error = uftrace_text_read_all(fd, text->bytes, (size_t)status.st_size, &bytes);
 	close(fd);
 	if (error) {
 		free(text->bytes);

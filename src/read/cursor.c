@@ -25,14 +25,14 @@ struct burin_cursor {
 	struct stream_iterator iterators[];
 };
 
-static bool before(const struct stream_iterator *one, const struct stream_iterator *other)
+static bool cursor_before(const struct stream_iterator *one, const struct stream_iterator *other)
 {
 	if (one->record.time != other->record.time)
 		return one->record.time < other->record.time;
 	return one < other;
 }
 
-static void sift_down(struct burin_cursor *cursor, unsigned at)
+static void cursor_sift_down(struct burin_cursor *cursor, unsigned at)
 {
 	struct stream_iterator **heap = cursor->heap, *iterator = heap[at];
 	unsigned count = cursor->heap_count;
@@ -42,9 +42,9 @@ static void sift_down(struct burin_cursor *cursor, unsigned at)
 
 		if (child >= count)
 			break;
-		if (child + 1 < count && before(heap[child + 1], heap[child]))
+		if (child + 1 < count && cursor_before(heap[child + 1], heap[child]))
 			child++;
-		if (!before(heap[child], iterator))
+		if (!cursor_before(heap[child], iterator))
 			break;
 		heap[at] = heap[child];
 		at = child;
@@ -66,11 +66,11 @@ static int fill_heap(struct burin_cursor *cursor)
 			cursor->heap[cursor->heap_count++] = &cursor->iterators[n];
 	}
 	for (unsigned at = cursor->heap_count / 2; at-- > 0;)
-		sift_down(cursor, at);
+		cursor_sift_down(cursor, at);
 	return 0;
 }
 
-static bool wanted(const struct read_stream *stream, const struct burin_cursor_options *options)
+static bool cursor_wanted(const struct read_stream *stream, const struct burin_cursor_options *options)
 {
 	return !(options->flags & BURIN_CURSOR_RING) || stream->ring.number == options->ring;
 }
@@ -79,7 +79,7 @@ static int open_iterators(struct burin_cursor *cursor, const struct burin_trace 
 			  const struct burin_cursor_options *options)
 {
 	for (unsigned n = 0; n < trace->stream_count; n++)
-		if (wanted(&trace->streams[n], options))
+		if (cursor_wanted(&trace->streams[n], options))
 			stream_iterator_start(&cursor->iterators[cursor->iterator_count++], trace,
 					      &trace->streams[n], cursor->from, cursor->to);
 	if ((options->flags & BURIN_CURSOR_RING) && !cursor->iterator_count)
@@ -130,7 +130,7 @@ int burin_cursor_next(struct burin_cursor *cursor, const struct burin_record **r
 		if (!result)
 			cursor->heap[0] = cursor->heap[--cursor->heap_count];
 		if (cursor->heap_count > 1)
-			sift_down(cursor, 0);
+			cursor_sift_down(cursor, 0);
 	}
 	cursor->moved = true;
 	if (!cursor->heap_count)

@@ -79,8 +79,8 @@ static bool reported_add(struct read_faults *faults, uint64_t hash)
 	return true;
 }
 
-static void diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset,
-		     const char *reason, va_list arguments)
+static void diagnose_diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset,
+			      const char *reason, va_list arguments)
 {
 	memset(why, 0, sizeof(*why));
 	why->code = code;
@@ -97,11 +97,11 @@ void read_diagnose(struct burin_diagnosis *why, int code, const char *file, uint
 	if (!why)
 		return;
 	va_start(arguments, reason);
-	diagnose(why, code, file, offset, reason, arguments);
+	diagnose_diagnose(why, code, file, offset, reason, arguments);
 	va_end(arguments);
 }
 
-static void keep(struct read_faults *faults, const struct burin_diagnosis *fault)
+static void diagnose_keep(struct read_faults *faults, const struct burin_diagnosis *fault)
 {
 	if (array_reserve_max(faults->kept, faults->kept_room, faults->kept_count + 1, FAULTS_KEPT))
 		faults->kept[faults->kept_count++] = *fault;
@@ -121,9 +121,9 @@ bool read_fault(const struct burin_trace *trace, int code, const char *file, uin
 		faults->count++;
 		if (faults->on_fault || faults->kept_count < FAULTS_KEPT) {
 			va_start(arguments, reason);
-			diagnose(&fault, code, file, offset, reason, arguments);
+			diagnose_diagnose(&fault, code, file, offset, reason, arguments);
 			va_end(arguments);
-			keep(faults, &fault);
+			diagnose_keep(faults, &fault);
 			if (faults->on_fault)
 				faults->on_fault(faults->data, &fault);
 		}

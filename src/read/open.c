@@ -43,12 +43,12 @@ static void number_rings(struct burin_trace *trace)
 	}
 }
 
-static uint32_t chunk_of(const struct read_stream *stream, size_t packet)
+static uint32_t open_chunk_of(const struct read_stream *stream, size_t packet)
 {
 	return stream->files[stream->packets[packet].file].chunk;
 }
 
-static void sum_up(struct burin_trace *trace, struct read_stream *stream)
+static void open_sum_up(struct burin_trace *trace, struct read_stream *stream)
 {
 	struct burin_ring *ring = &stream->ring;
 
@@ -65,7 +65,7 @@ static void sum_up(struct burin_trace *trace, struct read_stream *stream)
 		ring->end = packet->time_end;
 	}
 	for (size_t n = 0; n < stream->packet_count; n++) /* the last packet of a chunk has its losses */
-		if (n + 1 == stream->packet_count || chunk_of(stream, n) != chunk_of(stream, n + 1))
+		if (n + 1 == stream->packet_count || open_chunk_of(stream, n) != open_chunk_of(stream, n + 1))
 			for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
 				ring->lost[cause] += stream->packets[n].lost[cause];
 	if (!ring->bytes || stream->stream_id)
@@ -105,12 +105,12 @@ static int index_streams(struct burin_trace *trace)
 			n < trace->stream_count ? &trace->streams[n] : streams[n - trace->stream_count];
 
 		read_stream_order(trace, stream);
-		sum_up(trace, stream);
+		open_sum_up(trace, stream);
 	}
 	return result;
 }
 
-static int load(struct burin_trace *trace, struct burin_diagnosis *why)
+static int open_load(struct burin_trace *trace, struct burin_diagnosis *why)
 {
 	int result = find_streams(trace, why);
 
@@ -170,7 +170,7 @@ static int open_directory(struct burin_trace **trace, int directory, const struc
 				      ? "not a directory; give the directory that burin record wrote"
 				      : burin_fault_name(result));
 	} else {
-		result = made->faults ? load(made, why) : -ENOMEM;
+		result = made->faults ? open_load(made, why) : -ENOMEM;
 	}
 	if (result) {
 		if (why && !why->code)
@@ -183,8 +183,8 @@ static int open_directory(struct burin_trace **trace, int directory, const struc
 }
 
 /* Return: 0 and the caller's options as this library has them; -EINVAL. */
-static int begin(struct burin_trace **trace, struct burin_open_options *options,
-		 const struct burin_open_options *given, struct burin_diagnosis *why)
+static int open_begin(struct burin_trace **trace, struct burin_open_options *options,
+		      const struct burin_open_options *given, struct burin_diagnosis *why)
 {
 	*trace = NULL;
 	read_diagnose(why, 0, "", 0, "%s", "");
@@ -199,7 +199,7 @@ int read_trace_open(struct burin_trace **trace, const char *path, const struct b
 		    bool strict, struct burin_diagnosis *why)
 {
 	struct burin_open_options options;
-	int result = begin(trace, &options, given, why), directory;
+	int result = open_begin(trace, &options, given, why), directory;
 
 	if (result)
 		return result;
@@ -211,7 +211,7 @@ int read_trace_open_at(struct burin_trace **trace, int directory, const struct b
 		       struct burin_diagnosis *why)
 {
 	struct burin_open_options options;
-	int result = begin(trace, &options, given, why), copy;
+	int result = open_begin(trace, &options, given, why), copy;
 
 	if (result)
 		return result;

@@ -12,13 +12,13 @@ enum key {
 	KEY_TIME,
 };
 
-static uint32_t chunk_of(const struct read_stream *stream, const struct read_packet *packet)
+static uint32_t order_chunk_of(const struct read_stream *stream, const struct read_packet *packet)
 {
 	return stream->files[packet->file].chunk;
 }
 
 /* When the packet's own records begin. */
-static uint64_t begins(const struct read_packet *packet)
+static uint64_t order_begins(const struct read_packet *packet)
 {
 	return packet->from > packet->time_begin ? packet->from : packet->time_begin;
 }
@@ -28,12 +28,13 @@ static bool in_order(const struct read_stream *stream, const struct read_packet 
 		     const struct read_packet *next, enum key key)
 {
 	if (key == KEY_SEQUENCE)
-		return one->sequence < next->sequence || chunk_of(stream, one) != chunk_of(stream, next);
-	return begins(one) <= begins(next);
+		return one->sequence < next->sequence ||
+		       order_chunk_of(stream, one) != order_chunk_of(stream, next);
+	return order_begins(one) <= order_begins(next);
 }
 
-static void drop(struct burin_trace *trace, struct read_stream *stream, const struct read_packet *packet,
-		 enum key key)
+static void order_drop(struct burin_trace *trace, struct read_stream *stream,
+		       const struct read_packet *packet, enum key key)
 {
 	read_fault(trace, key == KEY_TIME ? BURIN_FAULT_TIME : BURIN_FAULT_ORDER,
 		   stream->files[packet->file].name, packet->offset,
@@ -60,10 +61,10 @@ static void drop_disordered(struct burin_trace *trace, struct read_stream *strea
 					  (kept < 2 || in_order(stream, &packets[kept - 2], packet, key));
 
 			if (!last_wrong) {
-				drop(trace, stream, packet, key);
+				order_drop(trace, stream, packet, key);
 				continue;
 			}
-			drop(trace, stream, last, key);
+			order_drop(trace, stream, last, key);
 			kept--;
 		}
 		packets[kept++] = *packet;
@@ -82,9 +83,10 @@ static void drop_repeated(const struct burin_trace *trace, struct read_stream *s
 
 	for (size_t n = 0; n < stream->packet_count; n++) {
 		struct read_packet *packet = &stream->packets[n];
-		const struct read_chunk *chunk = &trace->chunks[chunk_of(stream, packet)];
+		const struct read_chunk *chunk = &trace->chunks[order_chunk_of(stream, packet)];
 
-		if (kept && chunk_of(stream, &stream->packets[kept - 1]) != chunk_of(stream, packet))
+		if (kept &&
+		    order_chunk_of(stream, &stream->packets[kept - 1]) != order_chunk_of(stream, packet))
 			until = last;
 		if (until && packet->time_begin <= until && packet->time_end > until)
 			packet->from = until + 1;
@@ -108,17 +110,17 @@ void read_stream_order(struct burin_trace *trace, struct read_stream *stream)
 	for (size_t n = 0; n + 1 < stream->packet_count; n++) {
 		struct read_packet *packet = &stream->packets[n], *next = packet + 1;
 
-		if (packet->time_end <= begins(next))
+		if (packet->time_end <= order_begins(next))
 			continue;
 		/* A ring's last losses are counted behind its records, at about the time of the split. */
 		if (packet->content_bytes == sizeof(struct wire_packet) &&
-		    chunk_of(stream, packet) != chunk_of(stream, next)) {
-			packet->time_end = begins(next);
+		    order_chunk_of(stream, packet) != order_chunk_of(stream, next)) {
+			packet->time_end = order_begins(next);
 			continue;
 		}
 		read_fault(trace, BURIN_FAULT_TIME, stream->files[packet->file].name, packet->offset,
 			   "timestamp_end %llu is later than the next packet's beginning, %llu",
-			   (unsigned long long)packet->time_end, (unsigned long long)begins(next));
-		packet->time_end = begins(next);
+			   (unsigned long long)packet->time_end, (unsigned long long)order_begins(next));
+		packet->time_end = order_begins(next);
 	}
 }

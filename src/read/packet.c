@@ -42,7 +42,7 @@ static bool reaches_end(const struct wire_packet *header, uint64_t rest)
 }
 
 /* Reads a header, twice (see above). Return: 0, or a negative errno (-ENODATA: the file has shrunk). */
-static int read_header(const struct indexing *in, uint64_t offset, struct wire_packet *header)
+static int packet_read_header(const struct indexing *in, uint64_t offset, struct wire_packet *header)
 {
 	struct wire_packet before = { .magic = 0 };
 	uint64_t rest = in->size - offset;
@@ -84,7 +84,7 @@ static uint64_t search_packet(const struct indexing *in, uint64_t offset)
 }
 
 /* Whether a header belongs to this stream; if not, that is reported. */
-static bool belongs(const struct indexing *in, uint64_t offset, const struct wire_packet *header)
+static bool packet_belongs(const struct indexing *in, uint64_t offset, const struct wire_packet *header)
 {
 	const struct read_stream *stream = in->stream;
 
@@ -134,8 +134,8 @@ static uint32_t content_bytes(const struct wire_packet *header, uint64_t bytes)
  * The packet's size and, in *content, how many bytes of it can be read (0: none). Of a packet that is longer than
  * its file, the part in the file can be read.
  */
-static uint64_t measure(const struct indexing *in, uint64_t offset, const struct wire_packet *header,
-			uint32_t *content)
+static uint64_t packet_measure(const struct indexing *in, uint64_t offset, const struct wire_packet *header,
+			       uint32_t *content)
 {
 	uint64_t rest = in->size - offset, bytes = header->packet_bits / 8;
 	bool whole = header->packet_bits % 64 == 0 && bytes >= HEADER_BYTES;
@@ -160,8 +160,8 @@ static uint64_t measure(const struct indexing *in, uint64_t offset, const struct
 	return search_packet(in, offset + (*content ? *content : HEADER_BYTES)) - offset;
 }
 
-static int add_packet(const struct indexing *in, uint64_t offset, uint64_t bytes, uint32_t content,
-		      const struct wire_packet *header)
+static int packet_add_packet(const struct indexing *in, uint64_t offset, uint64_t bytes, uint32_t content,
+			     const struct wire_packet *header)
 {
 	struct read_stream *stream = in->stream;
 	struct read_packet *packet;
@@ -206,7 +206,7 @@ static int index_file(struct indexing *in)
 				   (unsigned long long)(HEADER_BYTES - (in->size - offset)));
 			return 0;
 		}
-		result = read_header(in, offset, &header);
+		result = packet_read_header(in, offset, &header);
 		if (result) {
 			read_fault(in->trace, BURIN_FAULT_CHANGED, in->name, offset,
 				   "cannot read this packet's header: %s",
@@ -220,12 +220,12 @@ static int index_file(struct indexing *in)
 			in->skipped++;
 			continue;
 		}
-		bytes = measure(in, offset, &header, &content);
-		if (!belongs(in, offset, &header) || !content) {
+		bytes = packet_measure(in, offset, &header, &content);
+		if (!packet_belongs(in, offset, &header) || !content) {
 			in->skipped++;
 			continue;
 		}
-		result = add_packet(in, offset, bytes, content, &header);
+		result = packet_add_packet(in, offset, bytes, content, &header);
 		if (result)
 			return result;
 	}

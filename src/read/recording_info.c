@@ -45,7 +45,7 @@ bool read_uuid_parse(const char *text, uint8_t uuid[16])
 }
 
 /* Unescapes `\\` and `\n` in place. */
-static void unescape(char *text)
+static void recording_info_unescape(char *text)
 {
 	char *out = text;
 
@@ -83,7 +83,7 @@ int read_recording_add(struct read_recording *recording, const char *key, const 
 	const int result = read_recording_copy(recording, key, value);
 
 	if (!result)
-		unescape(recording->lines[recording->count - 1].value);
+		recording_info_unescape(recording->lines[recording->count - 1].value);
 	return result;
 }
 
@@ -198,7 +198,7 @@ int burin_trace_recording_at(const struct burin_trace *trace, unsigned n, const 
 	return 0;
 }
 
-static int to_number(const char *text, uint64_t *value)
+static int recording_info_to_number(const char *text, uint64_t *value)
 {
 	char *end;
 
@@ -213,7 +213,7 @@ static int to_number(const char *text, uint64_t *value)
 
 int read_recording_number(const struct burin_trace *trace, const char *key, uint64_t *value)
 {
-	return to_number(burin_trace_recording(trace, key), value);
+	return recording_info_to_number(burin_trace_recording(trace, key), value);
 }
 
 /* ---- The recording files of chunks, joined */
@@ -226,7 +226,7 @@ static bool is_finished(const struct read_recording *recording)
 }
 
 /* Replaces the value of a key, or adds it. */
-static int set(struct read_recording *recording, const char *key, const char *value)
+static int recording_info_set(struct read_recording *recording, const char *key, const char *value)
 {
 	for (unsigned n = 0; n < recording->count; n++) {
 		char *copy;
@@ -243,23 +243,25 @@ static int set(struct read_recording *recording, const char *key, const char *va
 	return read_recording_copy(recording, key, value);
 }
 
-static int add_up(struct read_recording *recording, const struct read_recording *before, const char *key)
+static int recording_info_add_up(struct read_recording *recording, const struct read_recording *before,
+				 const char *key)
 {
 	uint64_t sum = 0, more = 0;
 	char text[24];
 
-	to_number(read_recording_value(recording, key), &sum);
-	if (to_number(read_recording_value(before, key), &more))
+	recording_info_to_number(read_recording_value(recording, key), &sum);
+	if (recording_info_to_number(read_recording_value(before, key), &more))
 		return 0;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)(sum + more));
-	return set(recording, key, text);
+	return recording_info_set(recording, key, text);
 }
 
-static int keep(struct read_recording *recording, const struct read_recording *before, const char *key)
+static int recording_info_keep(struct read_recording *recording, const struct read_recording *before,
+			       const char *key)
 {
 	const char *value = read_recording_value(before, key);
 
-	return value ? set(recording, key, value) : 0;
+	return value ? recording_info_set(recording, key, value) : 0;
 }
 
 int read_recording_join(struct read_recording *recording, struct read_recording *later)
@@ -274,11 +276,11 @@ int read_recording_join(struct read_recording *recording, struct read_recording 
 	*recording = *later;
 	*later = (struct read_recording){ .lines = NULL };
 	for (unsigned n = 0; n < sizeof(sums) / sizeof(*sums) && !result; n++)
-		result = add_up(recording, &before, sums[n]);
+		result = recording_info_add_up(recording, &before, sums[n]);
 	if (!result && !first && !is_finished(&before))
-		result = keep(recording, &before, "state");
+		result = recording_info_keep(recording, &before, "state");
 	if (!result)
-		result = keep(recording, &before, "trouble");
+		result = recording_info_keep(recording, &before, "trouble");
 	recording->sound |= before.sound;
 	read_recording_free(&before);
 	return result;

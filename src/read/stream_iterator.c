@@ -24,19 +24,20 @@ void read_bad_report(const struct burin_trace *trace, const char *file, uint64_t
 		   reasons[bad]);
 }
 
-static const char *file_name(const struct stream_iterator *iterator)
+static const char *stream_iterator_file_name(const struct stream_iterator *iterator)
 {
 	return iterator->stream->files[iterator->packet->file].name;
 }
 
-static uint64_t offset_of(const struct stream_iterator *iterator, const unsigned char *at)
+static uint64_t stream_iterator_offset_of(const struct stream_iterator *iterator, const unsigned char *at)
 {
 	return iterator->packet->offset + (uint64_t)(at - iterator->loader.bytes);
 }
 
 static void report_header(struct stream_iterator *iterator, enum wire_bad bad)
 {
-	read_bad_report(iterator->trace, file_name(iterator), offset_of(iterator, iterator->at), bad);
+	read_bad_report(iterator->trace, stream_iterator_file_name(iterator),
+			stream_iterator_offset_of(iterator, iterator->at), bad);
 	read_skip_packet(iterator->trace, iterator->packet);
 }
 
@@ -46,12 +47,13 @@ static void report_payload(struct stream_iterator *iterator, const unsigned char
 	bool fresh;
 
 	if (reason)
-		fresh = read_fault(iterator->trace, BURIN_FAULT_PAYLOAD, file_name(iterator),
-				   offset_of(iterator, at), "a record of event %u is %s", head->id, reason);
+		fresh = read_fault(iterator->trace, BURIN_FAULT_PAYLOAD, stream_iterator_file_name(iterator),
+				   stream_iterator_offset_of(iterator, at), "a record of event %u is %s",
+				   head->id, reason);
 	else
-		fresh = read_fault(iterator->trace, BURIN_FAULT_EVENT, file_name(iterator),
-				   offset_of(iterator, at), "a record of event %u, which is not in the table",
-				   head->id);
+		fresh = read_fault(iterator->trace, BURIN_FAULT_EVENT, stream_iterator_file_name(iterator),
+				   stream_iterator_offset_of(iterator, at),
+				   "a record of event %u, which is not in the table", head->id);
 	if (fresh)
 		read_skip_record(iterator->trace);
 }
@@ -82,7 +84,7 @@ static int next_packet(struct stream_iterator *iterator)
 		iterator->time = packet->time_begin;
 		iterator->skip = packet->from > iterator->from ? packet->from : iterator->from;
 		iterator->record.chunk = stream->files[packet->file].chunk;
-		iterator->record.file = file_name(iterator);
+		iterator->record.file = stream_iterator_file_name(iterator);
 		iterator->record.cpu = stream->stream_id || stream->ring.locked ? UINT32_MAX : packet->cpu;
 		return 1;
 	}
@@ -90,7 +92,8 @@ static int next_packet(struct stream_iterator *iterator)
 }
 
 /* Fills in iterator->record. Return: false: its payload does not fit its event. */
-static bool take(struct stream_iterator *iterator, const unsigned char *at, const struct wire_head *head)
+static bool stream_iterator_take(struct stream_iterator *iterator, const unsigned char *at,
+				 const struct wire_head *head)
 {
 	const struct read_event *event =
 		read_event_find(iterator->trace, iterator->stream->stream_id, head->id);
@@ -119,7 +122,7 @@ static bool take(struct stream_iterator *iterator, const unsigned char *at, cons
 	record->time = head->time;
 	record->event = &event->open;
 	record->tid = head->tid;
-	record->offset = offset_of(iterator, at);
+	record->offset = stream_iterator_offset_of(iterator, at);
 	return true;
 }
 
@@ -153,7 +156,7 @@ int stream_iterator_next(struct stream_iterator *iterator)
 			iterator->next = iterator->stream->packet_count;
 			return 0;
 		}
-		if (take(iterator, at, &head))
+		if (stream_iterator_take(iterator, at, &head))
 			return 1;
 	}
 }

@@ -25,7 +25,7 @@ struct points {
 	size_t count, room;
 };
 
-static int add_point(struct points *points, uint64_t time, uint32_t bytes)
+static int time_partition_add_point(struct points *points, uint64_t time, uint32_t bytes)
 {
 	if (!array_reserve(points->list, points->room, points->count + 1))
 		return -ENOMEM;
@@ -33,25 +33,27 @@ static int add_point(struct points *points, uint64_t time, uint32_t bytes)
 	return 0;
 }
 
-static int add_packet(struct points *points, const struct read_packet *packet)
+static int time_partition_add_packet(struct points *points, const struct read_packet *packet)
 {
 	uint32_t parts = packet->content_bytes / GRAIN + 1;
 	uint64_t step = (packet->time_end - packet->time_begin) / parts;
 
 	for (uint32_t part = 0; part < parts; part++)
-		if (add_point(points, packet->time_begin + part * step, packet->content_bytes / parts))
+		if (time_partition_add_point(points, packet->time_begin + part * step,
+					     packet->content_bytes / parts))
 			return -ENOMEM;
 	return 0;
 }
 
-static int by_time(const void *a, const void *b)
+static int time_partition_by_time(const void *a, const void *b)
 {
 	const struct point *one = a, *other = b;
 
 	return number_order(one->time, other->time);
 }
 
-static int collect(const struct burin_trace *trace, uint64_t from, uint64_t to, struct points *points)
+static int time_partition_collect(const struct burin_trace *trace, uint64_t from, uint64_t to,
+				  struct points *points)
 {
 	for (unsigned n = 0; n < trace->stream_count; n++) {
 		const struct read_stream *stream = &trace->streams[n];
@@ -62,7 +64,7 @@ static int collect(const struct burin_trace *trace, uint64_t from, uint64_t to, 
 			if (packet->content_bytes == sizeof(struct wire_packet) || packet->time_end < from ||
 			    (to && packet->time_begin >= to))
 				continue;
-			if (add_packet(points, packet))
+			if (time_partition_add_packet(points, packet))
 				return -ENOMEM;
 		}
 	}
@@ -77,7 +79,7 @@ ssize_t read_time_partition(const struct burin_trace *trace, uint64_t from, uint
 	ssize_t spans = 1;
 
 	*bounds = NULL;
-	if (collect(trace, from, to, &points)) {
+	if (time_partition_collect(trace, from, to, &points)) {
 		free(points.list);
 		return -ENOMEM;
 	}
@@ -87,7 +89,7 @@ ssize_t read_time_partition(const struct burin_trace *trace, uint64_t from, uint
 		return -ENOMEM;
 	}
 	if (points.count)
-		qsort(points.list, points.count, sizeof(*points.list), by_time);
+		qsort(points.list, points.count, sizeof(*points.list), time_partition_by_time);
 	(*bounds)[0] = from;
 	for (size_t n = 0; n < points.count; n++) {
 		const struct point *point = &points.list[n];

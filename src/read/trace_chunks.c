@@ -37,7 +37,7 @@ struct candidates {
 /* ---- The directories */
 
 /* The number of a chunk's directory, "0001" or more digits without a zero in front; 0: it is none. */
-static uint32_t parse_name(const char *name)
+static uint32_t trace_chunks_parse_name(const char *name)
 {
 	const size_t digits = strlen(name);
 	unsigned long number;
@@ -71,7 +71,7 @@ static bool exists_in(const struct burin_trace *trace, const char *chunk, const 
 
 static int add_candidate(const struct burin_trace *trace, struct candidates *found, const char *name)
 {
-	const uint32_t number = parse_name(name);
+	const uint32_t number = trace_chunks_parse_name(name);
 	struct candidate *candidate;
 	struct stat status;
 
@@ -90,14 +90,14 @@ static int add_candidate(const struct burin_trace *trace, struct candidates *fou
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
+static int trace_chunks_by_number(const void *a, const void *b)
 {
 	const struct candidate *one = a, *other = b;
 
 	return (one->chunk.number > other->chunk.number) - (one->chunk.number < other->chunk.number);
 }
 
-static int list(const struct burin_trace *trace, struct candidates *found)
+static int trace_chunks_list(const struct burin_trace *trace, struct candidates *found)
 {
 	int copy = openat(trace->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = 0;
 	DIR *directory = copy < 0 ? NULL : fdopendir(copy);
@@ -114,7 +114,7 @@ static int list(const struct burin_trace *trace, struct candidates *found)
 		result = -errno;
 	closedir(directory);
 	if (found->count)
-		qsort(found->list, found->count, sizeof(*found->list), by_number);
+		qsort(found->list, found->count, sizeof(*found->list), trace_chunks_by_number);
 	return result;
 }
 
@@ -169,8 +169,9 @@ static bool same_context(const struct read_recording *one, const struct read_rec
 }
 
 /* Return: why a chunk is left out; NULL: it is not. */
-static const char *foreign(const struct candidate *candidate, const uint8_t uuid[16],
-			   const struct read_recording *recording, const struct read_recording *joined)
+static const char *trace_chunks_foreign(const struct candidate *candidate, const uint8_t uuid[16],
+					const struct read_recording *recording,
+					const struct read_recording *joined)
 {
 	if (!candidate->is_directory)
 		return "not a directory, and links are not followed; it was left out";
@@ -226,7 +227,7 @@ static int load_recording(struct burin_trace *trace, const struct candidate *can
 }
 
 /* Joins the candidates that belong together. */
-static int join(struct burin_trace *trace, struct candidates *found, const uint8_t uuid[16])
+static int trace_chunks_join(struct burin_trace *trace, struct candidates *found, const uint8_t uuid[16])
 {
 	uint32_t expected = 0;
 	int result = 0;
@@ -237,7 +238,7 @@ static int join(struct burin_trace *trace, struct candidates *found, const uint8
 		const char *reason;
 
 		result = load_recording(trace, candidate, &recording);
-		reason = foreign(candidate, uuid, &recording, &trace->recording);
+		reason = trace_chunks_foreign(candidate, uuid, &recording, &trace->recording);
 		if (reason) {
 			read_fault(trace, BURIN_FAULT_FILE, candidate->chunk.name, 0, "%s", reason);
 		} else if (!result) {
@@ -278,7 +279,7 @@ static int load_uuids(struct burin_trace *trace, struct candidates *found)
 	return result;
 }
 
-static int load(struct burin_trace *trace, struct candidates *found)
+static int trace_chunks_load(struct burin_trace *trace, struct candidates *found)
 {
 	uint8_t uuid[16] = { 0 };
 	int result;
@@ -293,16 +294,16 @@ static int load(struct burin_trace *trace, struct candidates *found)
 	result = load_uuids(trace, found);
 	if (!result)
 		result = find_uuid(found, uuid);
-	return result == -ENOMEM ? result : join(trace, found, uuid);
+	return result == -ENOMEM ? result : trace_chunks_join(trace, found, uuid);
 }
 
 int read_chunks_find(struct burin_trace *trace)
 {
 	struct candidates found = { .count = 0 };
-	int result = list(trace, &found);
+	int result = trace_chunks_list(trace, &found);
 
 	if (!result && found.count && are_chunks(&found))
-		result = load(trace, &found);
+		result = trace_chunks_load(trace, &found);
 	free(found.list);
 	return result;
 }
@@ -314,27 +315,28 @@ struct sketch {
 	uint64_t times[3];
 };
 
-static bool has_records(const struct read_packet *packet)
+static bool trace_chunks_has_records(const struct read_packet *packet)
 {
 	return packet->content_bytes > sizeof(struct wire_packet);
 }
 
-static uint32_t chunk_of(const struct read_stream *stream, size_t packet)
+static uint32_t trace_chunks_chunk_of(const struct read_stream *stream, size_t packet)
 {
 	return stream->files[stream->packets[packet].file].chunk;
 }
 
 /* Return: false: the chunk has no records in the stream. @begin: its first packet, if it has packets */
-static bool draw(const struct read_stream *stream, size_t begin, uint32_t chunk, struct sketch *sketch)
+static bool trace_chunks_draw(const struct read_stream *stream, size_t begin, uint32_t chunk,
+			      struct sketch *sketch)
 {
 	size_t first = begin, end;
 
-	while (first < stream->packet_count && chunk_of(stream, first) == chunk &&
-	       !has_records(&stream->packets[first]))
+	while (first < stream->packet_count && trace_chunks_chunk_of(stream, first) == chunk &&
+	       !trace_chunks_has_records(&stream->packets[first]))
 		first++;
-	for (end = first; end < stream->packet_count && chunk_of(stream, end) == chunk;)
+	for (end = first; end < stream->packet_count && trace_chunks_chunk_of(stream, end) == chunk;)
 		end++;
-	while (end > first && !has_records(&stream->packets[end - 1]))
+	while (end > first && !trace_chunks_has_records(&stream->packets[end - 1]))
 		end--;
 	if (end == first)
 		return false;
@@ -345,7 +347,7 @@ static bool draw(const struct read_stream *stream, size_t begin, uint32_t chunk,
 }
 
 /* Most of the three decide, since any packet's header may be damaged. */
-static bool is_later(const struct sketch *sketch, const struct sketch *before)
+static bool trace_chunks_is_later(const struct sketch *sketch, const struct sketch *before)
 {
 	unsigned later = 0;
 
@@ -355,12 +357,12 @@ static bool is_later(const struct sketch *sketch, const struct sketch *before)
 }
 
 /* @left_out: by chunk */
-static void leave_out(struct read_stream *stream, const bool *left_out)
+static void trace_chunks_leave_out(struct read_stream *stream, const bool *left_out)
 {
 	size_t kept = 0;
 
 	for (size_t n = 0; n < stream->packet_count; n++)
-		if (!left_out[chunk_of(stream, n)])
+		if (!left_out[trace_chunks_chunk_of(stream, n)])
 			stream->packets[kept++] = stream->packets[n];
 	stream->packet_count = kept;
 }
@@ -376,17 +378,17 @@ struct progress {
 };
 
 /* Looks at one chunk. Return: whether it is later than the chunks before, in most streams. */
-static bool goes_on(const struct burin_trace *trace, uint32_t chunk, struct progress *progress)
+static bool trace_chunks_goes_on(const struct burin_trace *trace, uint32_t chunk, struct progress *progress)
 {
 	unsigned later = 0, earlier = 0;
 
 	for (unsigned n = 0; n < trace->stream_count; n++) {
 		struct stream_progress *stream = &progress->streams[n];
 
-		stream->has = draw(&trace->streams[n], stream->at, chunk, &stream->now);
+		stream->has = trace_chunks_draw(&trace->streams[n], stream->at, chunk, &stream->now);
 		if (!stream->has || !stream->had)
 			continue;
-		if (is_later(&stream->now, &stream->before))
+		if (trace_chunks_is_later(&stream->now, &stream->before))
 			later++;
 		else
 			earlier++;
@@ -395,7 +397,8 @@ static bool goes_on(const struct burin_trace *trace, uint32_t chunk, struct prog
 }
 
 /* Goes to the next chunk; @kept: the present one is the one before. */
-static void advance(const struct burin_trace *trace, uint32_t chunk, bool kept, struct progress *progress)
+static void trace_chunks_advance(const struct burin_trace *trace, uint32_t chunk, bool kept,
+				 struct progress *progress)
 {
 	for (unsigned n = 0; n < trace->stream_count; n++) {
 		const struct read_stream *stream = &trace->streams[n];
@@ -405,17 +408,17 @@ static void advance(const struct burin_trace *trace, uint32_t chunk, bool kept, 
 			at->before = at->now;
 			at->had = true;
 		}
-		while (at->at < stream->packet_count && chunk_of(stream, at->at) <= chunk)
+		while (at->at < stream->packet_count && trace_chunks_chunk_of(stream, at->at) <= chunk)
 			at->at++;
 	}
 }
 
-static void order(struct burin_trace *trace, struct progress *progress)
+static void trace_chunks_order(struct burin_trace *trace, struct progress *progress)
 {
 	bool all = true;
 
 	for (uint32_t chunk = 0; chunk < trace->chunk_count; chunk++) {
-		const bool kept = goes_on(trace, chunk, progress);
+		const bool kept = trace_chunks_goes_on(trace, chunk, progress);
 
 		if (!kept)
 			read_fault(
@@ -423,13 +426,13 @@ static void order(struct burin_trace *trace, struct progress *progress)
 				"its records are not later than those of the chunks before; it was left out");
 		progress->left_out[chunk] = !kept;
 		all &= kept;
-		advance(trace, chunk, kept, progress);
+		trace_chunks_advance(trace, chunk, kept, progress);
 	}
 	for (unsigned n = 0; n < trace->stream_count && !all; n++)
-		leave_out(&trace->streams[n], progress->left_out);
+		trace_chunks_leave_out(&trace->streams[n], progress->left_out);
 	if (!all) {
-		leave_out(&trace->names_stream, progress->left_out);
-		leave_out(&trace->changes_stream, progress->left_out);
+		trace_chunks_leave_out(&trace->names_stream, progress->left_out);
+		trace_chunks_leave_out(&trace->changes_stream, progress->left_out);
 	}
 }
 
@@ -443,7 +446,7 @@ int read_chunks_order(struct burin_trace *trace)
 	progress.left_out = calloc(trace->chunk_count, sizeof(*progress.left_out));
 	progress.streams = calloc(trace->stream_count + 1, sizeof(*progress.streams));
 	if (progress.left_out && progress.streams) {
-		order(trace, &progress);
+		trace_chunks_order(trace, &progress);
 		result = 0;
 	}
 	free(progress.left_out);

@@ -58,7 +58,7 @@ static int open_regular(int directory, const char *name)
 }
 
 /* @name: a file, or a file in directories, such as ".burin/events" or "0003/cpu0" */
-static int open_below(int directory, const char *name)
+static int trace_directory_open_below(int directory, const char *name)
 {
 	int below = directory, file;
 	const char *slash;
@@ -87,7 +87,7 @@ static int open_below(int directory, const char *name)
 
 int read_directory_open(const struct burin_trace *trace, const char *name, uint64_t *size)
 {
-	int file = open_below(trace->directory, name);
+	int file = trace_directory_open_below(trace->directory, name);
 	struct stat status;
 
 	if (file < 0)
@@ -160,7 +160,7 @@ int read_directory_load(const struct burin_trace *trace, const char *name, uint6
 }
 
 /* A decimal number without leading zeros, below READ_NUMBER_MAX. Return: the text after it, or NULL. */
-static const char *parse_number(const char *text, uint32_t *number)
+static const char *trace_directory_parse_number(const char *text, uint32_t *number)
 {
 	if (*text < '0' || *text > '9' || (*text == '0' && text[1] >= '0' && text[1] <= '9'))
 		return NULL;
@@ -179,7 +179,7 @@ struct stream_name {
 	uint32_t ring, file, chunk;
 };
 
-static bool parse_name(const char *text, struct stream_name *name)
+static bool trace_directory_parse_name(const char *text, struct stream_name *name)
 {
 	const char *rest = NULL;
 
@@ -195,7 +195,7 @@ static bool parse_name(const char *text, struct stream_name *name)
 	if (!rest)
 		return false;
 	if (name->kind < WIRE_FILE_NAMES) {
-		rest = parse_number(rest, &name->ring);
+		rest = trace_directory_parse_number(rest, &name->ring);
 	} else {
 		name->stream_id = WIRE_STREAM_NAMES;
 		name->ring = UINT32_MAX - (name->kind == WIRE_FILE_CHANGES);
@@ -204,13 +204,13 @@ static bool parse_name(const char *text, struct stream_name *name)
 		return false;
 	memcpy(name->base, text, (size_t)(rest - text));
 	if (*rest == '.')
-		rest = parse_number(rest + 1, &name->file);
+		rest = trace_directory_parse_number(rest + 1, &name->file);
 	return rest && !*rest && (!strchr(text, '.') || name->file);
 }
 
 /* @number: of the file, 0 for the first; @base: its name without the number */
-static int add_file(const struct burin_trace *trace, struct read_stream *stream, uint32_t chunk,
-		    const char *base, uint32_t number)
+static int trace_directory_add_file(const struct burin_trace *trace, struct read_stream *stream,
+				    uint32_t chunk, const char *base, uint32_t number)
 {
 	char name[READ_FILE_NAME_MAX], path[READ_FILE_NAME_MAX];
 	struct read_file *file;
@@ -228,7 +228,7 @@ static int add_file(const struct burin_trace *trace, struct read_stream *stream,
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
+static int trace_directory_by_number(const void *a, const void *b)
 {
 	const struct read_file *one = a, *other = b;
 
@@ -252,8 +252,8 @@ static int by_stream(const void *a, const void *b)
 }
 
 /* Tries a missing file by its name. Return: 0; -ENOENT; -ENOMEM. */
-static int probe(const struct burin_trace *trace, struct read_stream *stream, uint32_t chunk,
-		 const char *base, uint32_t number)
+static int trace_directory_probe(const struct burin_trace *trace, struct read_stream *stream, uint32_t chunk,
+				 const char *base, uint32_t number)
 {
 	char name[READ_FILE_NAME_MAX + 16], path[READ_FILE_NAME_MAX];
 	struct stat status;
@@ -261,7 +261,7 @@ static int probe(const struct burin_trace *trace, struct read_stream *stream, ui
 	snprintf(name, sizeof(name), number ? "%s.%u" : "%s", base, (unsigned)number);
 	if (fstatat(trace->directory, read_chunk_file(trace, chunk, name, path), &status, 0))
 		return -ENOENT;
-	return add_file(trace, stream, chunk, base, number);
+	return trace_directory_add_file(trace, stream, chunk, base, number);
 }
 
 /* readdir() may list a new file and miss an earlier one that is new too, so missing numbers are tried by name. */
@@ -271,7 +271,7 @@ static int fill_gaps(struct burin_trace *trace, struct read_stream *stream, cons
 	uint32_t expected = 0;
 
 	if (listed)
-		qsort(stream->files, listed, sizeof(*stream->files), by_number);
+		qsort(stream->files, listed, sizeof(*stream->files), trace_directory_by_number);
 	for (unsigned n = 0; n < listed; n++, expected++) {
 		const uint32_t number = stream->files[n].number, chunk = stream->files[n].chunk;
 		uint32_t first_missing = number;
@@ -280,7 +280,7 @@ static int fill_gaps(struct burin_trace *trace, struct read_stream *stream, cons
 			expected = 0;
 		for (uint32_t missing = expected; missing < number; missing++) {
 			int result = missing - expected < PROBES_MAX
-					     ? probe(trace, stream, chunk, base, missing)
+					     ? trace_directory_probe(trace, stream, chunk, base, missing)
 					     : -ENOENT;
 
 			if (result == -ENOMEM)
@@ -297,7 +297,7 @@ static int fill_gaps(struct burin_trace *trace, struct read_stream *stream, cons
 		expected = number;
 	}
 	if (stream->file_count > listed)
-		qsort(stream->files, stream->file_count, sizeof(*stream->files), by_number);
+		qsort(stream->files, stream->file_count, sizeof(*stream->files), trace_directory_by_number);
 	return 0;
 }
 
@@ -319,7 +319,7 @@ static int list_entries(struct burin_trace *trace, uint32_t chunk, DIR *director
 		if (entry->d_name[0] == '.' || !strcmp(entry->d_name, "metadata"))
 			continue;
 		name = &found->names[found->count];
-		if (parse_name(entry->d_name, name)) {
+		if (trace_directory_parse_name(entry->d_name, name)) {
 			name->chunk = chunk;
 			found->count++;
 		} else if (trace->strict && !*trace->chunks[chunk].name) {
@@ -350,7 +350,8 @@ static int list_chunk(struct burin_trace *trace, uint32_t chunk, struct found *f
 }
 
 /* Of a split recording, what can be listed is read. The recorder may have removed the oldest chunks meanwhile. */
-static int list_chunks(struct burin_trace *trace, struct found *found, struct burin_diagnosis *why)
+static int trace_directory_list_chunks(struct burin_trace *trace, struct found *found,
+				       struct burin_diagnosis *why)
 {
 	bool oldest = true;
 
@@ -374,7 +375,8 @@ static int list_chunks(struct burin_trace *trace, struct found *found, struct bu
 }
 
 /* Makes the streams from file names that are sorted by stream. */
-static int make_streams(struct burin_trace *trace, const struct stream_name *names, size_t count)
+static int trace_directory_make_streams(struct burin_trace *trace, const struct stream_name *names,
+					size_t count)
 {
 	struct read_stream *stream = NULL;
 	int result = 0;
@@ -397,7 +399,8 @@ static int make_streams(struct burin_trace *trace, const struct stream_name *nam
 				stream->ring.cpu = names[n].ring / WIRE_KERNEL_DEPTHS;
 			}
 		}
-		result = add_file(trace, stream, names[n].chunk, names[n].base, names[n].file);
+		result =
+			trace_directory_add_file(trace, stream, names[n].chunk, names[n].base, names[n].file);
 		if (!result && (n + 1 == count || !same_stream(&names[n], &names[n + 1])))
 			result = fill_gaps(trace, stream, names[n].base);
 	}
@@ -405,7 +408,7 @@ static int make_streams(struct burin_trace *trace, const struct stream_name *nam
 }
 
 /* The name of a stream: that of its first file, without its directory. */
-static void name_stream(struct read_stream *stream)
+static void trace_directory_name_stream(struct read_stream *stream)
 {
 	const char *name = stream->files[0].name, *slash = strrchr(name, '/');
 
@@ -415,16 +418,16 @@ static void name_stream(struct read_stream *stream)
 int read_directory_list(struct burin_trace *trace, struct burin_diagnosis *why)
 {
 	struct found found = { .count = 0 };
-	int result = list_chunks(trace, &found, why);
+	int result = trace_directory_list_chunks(trace, &found, why);
 
 	if (!result && found.count)
 		qsort(found.names, found.count, sizeof(*found.names), by_stream);
 	if (!result)
-		result = make_streams(trace, found.names, found.count);
+		result = trace_directory_make_streams(trace, found.names, found.count);
 	free(found.names);
 	if (result)
 		return result;
 	for (unsigned n = 0; n < trace->stream_count; n++)
-		name_stream(&trace->streams[n]);
+		trace_directory_name_stream(&trace->streams[n]);
 	return 0;
 }

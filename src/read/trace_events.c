@@ -30,13 +30,13 @@ struct table {
 	uint64_t offset; /* of the current entry, in the file */
 };
 
-static void fault(const struct table *table, const char *reason)
+static void trace_events_fault(const struct table *table, const char *reason)
 {
 	read_fault(table->trace, BURIN_FAULT_EVENTS, table->file, table->offset, "%s", reason);
 }
 
 /* A string of the text; NULL: it is too long, or not within the text. */
-static const char *text_at(const struct table *table, uint32_t offset, size_t longest)
+static const char *trace_events_text_at(const struct table *table, uint32_t offset, size_t longest)
 {
 	size_t bytes;
 
@@ -69,7 +69,7 @@ static void fields_by_type(uint64_t types, struct format *format)
 }
 
 /* Sets the offsets of the fields, which are the same in every record unless one is of variable size. */
-static void lay_out(struct read_event *event, const struct format *format)
+static void trace_events_lay_out(struct read_event *event, const struct format *format)
 {
 	uint32_t offset = 0;
 
@@ -106,7 +106,7 @@ static int set_fields(struct burin_trace *trace, struct read_event *event, uint6
 		if (!result)
 			result = read_labels_load(trace, &event->fields[n], event->open.format, enums);
 	}
-	lay_out(event, &format);
+	trace_events_lay_out(event, &format);
 	event->valid = true;
 	return result;
 }
@@ -116,11 +116,11 @@ static void check_kind(const struct table *table, const struct burin_event *even
 	size_t bytes = strlen(event->name);
 
 	if (event->kind >= WIRE_KINDS)
-		fault(table, "kind of the event is unknown");
+		trace_events_fault(table, "kind of the event is unknown");
 	else if (event->kind == WIRE_KIND_BEGIN && (bytes < 6 || strcmp(event->name + bytes - 6, ".begin")))
-		fault(table, "the name of a begin does not end in .begin");
+		trace_events_fault(table, "the name of a begin does not end in .begin");
 	else if (event->kind == WIRE_KIND_END && (bytes < 4 || strcmp(event->name + bytes - 4, ".end")))
-		fault(table, "the name of an end does not end in .end");
+		trace_events_fault(table, "the name of an end does not end in .end");
 }
 
 static int load_entry(struct table *table, uint32_t id, struct read_event *event)
@@ -131,23 +131,25 @@ static int load_entry(struct table *table, uint32_t id, struct read_event *event
 
 	table->offset = sizeof(struct wire_events) + (uint64_t)(id - 1) * table->entry_bytes;
 	memcpy(&entry, table->entries + (size_t)(id - 1) * table->entry_bytes, table->entry_bytes);
-	name = text_at(table, entry.name, WIRE_NAME_MAX);
-	format = text_at(table, entry.format, WIRE_FORMAT_MAX);
-	file = text_at(table, entry.file, WIRE_FILE_MAX);
-	refused_file = text_at(table, entry.refused_file, WIRE_FILE_MAX);
-	enums = text_at(table, entry.enums, WIRE_ENUMS_MAX);
+	name = trace_events_text_at(table, entry.name, WIRE_NAME_MAX);
+	format = trace_events_text_at(table, entry.format, WIRE_FORMAT_MAX);
+	file = trace_events_text_at(table, entry.file, WIRE_FILE_MAX);
+	refused_file = trace_events_text_at(table, entry.refused_file, WIRE_FILE_MAX);
+	enums = trace_events_text_at(table, entry.enums, WIRE_ENUMS_MAX);
 	if (!name || !name_valid(name)) {
-		fault(table, "the event has no valid name: its records cannot be read");
+		trace_events_fault(table, "the event has no valid name: its records cannot be read");
 		return 0;
 	}
 	if (format_types_count(entry.types) < 0) {
-		fault(table, "the types of the event are not a valid list: its records cannot be read");
+		trace_events_fault(table,
+				   "the types of the event are not a valid list: its records cannot be read");
 		return 0;
 	}
 	if (!format || !file || !refused_file)
-		fault(table, "format or file name of the event lie outside the text or are too long");
+		trace_events_fault(table,
+				   "format or file name of the event lie outside the text or are too long");
 	if (!enums || !wire_enum_valid(enums)) {
-		fault(table, "the enums of the event are not valid: its values have no names");
+		trace_events_fault(table, "the enums of the event are not valid: its values have no names");
 		enums = "";
 	}
 	event->open = (struct burin_event){
@@ -180,37 +182,37 @@ static int load_table(struct burin_trace *trace, const char *file, const char *d
 	size_t count, left;
 
 	if (bytes < sizeof(header)) {
-		fault(&table, "shorter than its header");
+		trace_events_fault(&table, "shorter than its header");
 		return 0;
 	}
 	memcpy(&header, data, sizeof(header));
 	left = bytes - sizeof(header);
 	if (header.magic != WIRE_EVENTS_MAGIC && header.magic != WIRE_EVENTS_MAGIC_1) {
-		fault(&table, "not an event table");
+		trace_events_fault(&table, "not an event table");
 		return 0;
 	}
 	if (header.count > WIRE_ID_MAX) {
-		fault(&table, "more events than there are ids");
+		trace_events_fault(&table, "more events than there are ids");
 		return 0;
 	}
 	table.entry_bytes =
 		header.magic == WIRE_EVENTS_MAGIC ? sizeof(struct wire_event) : WIRE_EVENT_BYTES_1;
 	count = header.count;
 	if (count > left / table.entry_bytes) {
-		fault(&table, "the file ends within the entries");
+		trace_events_fault(&table, "the file ends within the entries");
 		return 0;
 	}
 	left -= count * table.entry_bytes;
 	table.text = table.entries + count * table.entry_bytes;
 	table.text_bytes = header.text_bytes < left ? header.text_bytes : (uint32_t)left;
 	if (header.text_bytes != left)
-		fault(&table, header.text_bytes < left ? "the file does not end with its text"
-						       : "the file ends within its text");
-	trace->refused = header.refused ? text_at(&table, header.refused, REFUSED_MAX) : NULL;
+		trace_events_fault(&table, header.text_bytes < left ? "the file does not end with its text"
+								    : "the file ends within its text");
+	trace->refused = header.refused ? trace_events_text_at(&table, header.refused, REFUSED_MAX) : NULL;
 	if (header.refused && !trace->refused)
-		fault(&table, "the list of refused events lies outside the text or is too long");
+		trace_events_fault(&table, "the list of refused events lies outside the text or is too long");
 	if (table.text_bytes && *table.text && trace->strict)
-		fault(&table, "the text does not begin with a NUL");
+		trace_events_fault(&table, "the text does not begin with a NUL");
 
 	if (read_memory_take(trace, file, 0, bytes + count * sizeof(*trace->events)))
 		return 0;
@@ -306,7 +308,7 @@ int read_name_events_make(struct burin_trace *trace)
 			event->fields[field].open.conversion =
 				format.fields[field].type == WIRE_STR ? 's' : 'u';
 		}
-		lay_out(event, &format);
+		trace_events_lay_out(event, &format);
 		event->valid = true;
 	}
 	return 0;

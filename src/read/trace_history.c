@@ -23,14 +23,15 @@ enum {
 	GAPS_COMPARED = 64, /* so many of the last groups are searched for an equal one */
 };
 
-static const char *keep(struct read_history *history, const struct burin_record *record, unsigned field)
+static const char *trace_history_keep(struct read_history *history, const struct burin_record *record,
+				      unsigned field)
 {
 	const char *text = (const char *)record->payload + record->offsets[field];
 
 	return arena_keep(&history->strings, text, strlen(text));
 }
 
-static int add(struct burin_trace *trace, const struct burin_record *record)
+static int trace_history_add(struct burin_trace *trace, const struct burin_record *record)
 {
 	struct read_history *history = &trace->history;
 	struct read_change *change;
@@ -50,17 +51,17 @@ static int add(struct burin_trace *trace, const struct burin_record *record)
 	*change = (struct read_change){
 		.time = record->time,
 		.number = number_load64(payload),
-		.kind = keep(history, record, 1),
+		.kind = trace_history_keep(history, record, 1),
 		.pid = number_load32(payload + record->offsets[2]),
 		.uid = number_load32(payload + record->offsets[3]),
-		.program = keep(history, record, 4),
-		.command = keep(history, record, 5),
-		.text = keep(history, record, 6),
+		.program = trace_history_keep(history, record, 4),
+		.command = trace_history_keep(history, record, 5),
+		.text = trace_history_keep(history, record, 6),
 		.value = number_load64(payload + record->offsets[7]),
 		.first = number_load32(payload + record->offsets[8]),
 		.last = number_load32(payload + record->offsets[9]),
 		.dropped = history->dropped_before + number_load64(payload + record->offsets[10]),
-		.events = keep(history, record, 11),
+		.events = trace_history_keep(history, record, 11),
 	};
 	return change->kind && change->program && change->command && change->text && change->events ? 0
 												    : -ENOMEM;
@@ -68,7 +69,7 @@ static int add(struct burin_trace *trace, const struct burin_record *record)
 
 int read_history_load(struct burin_trace *trace)
 {
-	const int result = stream_iterator_each(trace, &trace->changes_stream, add);
+	const int result = stream_iterator_each(trace, &trace->changes_stream, trace_history_add);
 
 	trace->memory += trace->history.strings.bytes;
 	return result;
@@ -135,7 +136,8 @@ static void switch_on(const struct account *account, struct state *state, const 
 	state->now = STATE_ON;
 }
 
-static void switch_off(const struct account *account, struct state *state, const struct read_change *change)
+static void trace_history_switch_off(const struct account *account, struct state *state,
+				     const struct read_change *change)
 {
 	if (state->now == STATE_OFF)
 		return;
@@ -165,14 +167,14 @@ static void each_event(const struct account *account, const struct read_change *
 static void note_off(const struct account *account, struct state *state, const struct read_change *change)
 {
 	if (state->now == STATE_ON)
-		switch_off(account, state, change);
+		trace_history_switch_off(account, state, change);
 	else if (state->now == STATE_UNKNOWN && !state->since)
 		state->since = change->time;
 }
 
 /* The states of all events, written at both ends, and in between after missed changes or for new events: only
  * differences count. */
-static void take_state(const struct account *account, const struct read_change *change)
+static void trace_history_take_state(const struct account *account, const struct read_change *change)
 {
 	const uint32_t last = change->last < account->events ? change->last : account->events;
 	const char *at = NULL;
@@ -191,26 +193,26 @@ static void take_state(const struct account *account, const struct read_change *
 	for (; id <= last; id++)
 		note_off(account, &account->states[id], change);
 	if (change->value && account->states[0].now == STATE_UNKNOWN)
-		switch_off(account, &account->states[0], change);
+		trace_history_switch_off(account, &account->states[0], change);
 	else if (!change->value && account->states[0].now == STATE_UNKNOWN)
 		account->states[0].now = STATE_ON;
 }
 
-static void take(const struct account *account, const struct read_change *change)
+static void trace_history_take(const struct account *account, const struct read_change *change)
 {
 	if (read_change_is(change, WIRE_CHANGE_STATE))
-		take_state(account, change);
+		trace_history_take_state(account, change);
 	else if (read_change_is(change, WIRE_CHANGE_ON))
 		each_event(account, change, switch_on);
 	else if (read_change_is(change, WIRE_CHANGE_OFF))
-		each_event(account, change, switch_off);
+		each_event(account, change, trace_history_switch_off);
 	else if (read_change_is(change, WIRE_CHANGE_PAUSE))
-		switch_off(account, &account->states[0], change);
+		trace_history_switch_off(account, &account->states[0], change);
 	else if (read_change_is(change, WIRE_CHANGE_RESUME))
 		switch_on(account, &account->states[0], change);
 }
 
-static void finish(const struct account *account, struct state *state)
+static void trace_history_finish(const struct account *account, struct state *state)
 {
 	if (state->now == STATE_OFF && account->end > state->since)
 		state->ticks += account->end - state->since;
@@ -239,7 +241,7 @@ static bool same_gap(const struct read_off *group, const struct state *state)
 	       group->on == state->on;
 }
 
-static ssize_t gather(const struct account *account, struct read_off *offs)
+static ssize_t trace_history_gather(const struct account *account, struct read_off *offs)
 {
 	size_t count = 0;
 
@@ -247,7 +249,7 @@ static ssize_t gather(const struct account *account, struct read_off *offs)
 		struct state *state = &account->states[id];
 		struct read_off *group = NULL;
 
-		finish(account, state);
+		trace_history_finish(account, state);
 		if (!state->ticks)
 			continue;
 		for (size_t back = 1; back <= count && back <= GAPS_COMPARED && !group; back++)
@@ -279,8 +281,8 @@ ssize_t read_history_off(const struct burin_trace *trace, struct read_off **offs
 	*offs = calloc(account.events + 1, sizeof(**offs));
 	if (account.states && *offs) {
 		for (size_t n = 0; n < trace->history.count; n++)
-			take(&account, &trace->history.changes[n]);
-		count = gather(&account, *offs);
+			trace_history_take(&account, &trace->history.changes[n]);
+		count = trace_history_gather(&account, *offs);
 	}
 	free(account.states);
 	return count;

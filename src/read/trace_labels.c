@@ -12,7 +12,7 @@ struct read_label {
 	char text[WIRE_ENUM_LABEL_MAX + 1];
 };
 
-static int compare(const void *a, const void *b)
+static int trace_labels_compare(const void *a, const void *b)
 {
 	const struct read_label *left = a, *right = b;
 
@@ -44,7 +44,7 @@ int read_labels_load(struct burin_trace *trace, struct read_field *field, const 
 		next->value = label.value;
 		memcpy(next->text, label.text, label.bytes);
 	}
-	qsort(field->labels, field->label_count, sizeof(*field->labels), compare);
+	qsort(field->labels, field->label_count, sizeof(*field->labels), trace_labels_compare);
 	return 0;
 }
 
@@ -54,6 +54,6 @@ const char *burin_field_label(const struct burin_field *field, int64_t value)
 	const struct read_label key = { .value = value }, *found = NULL;
 
 	if (read->label_count)
-		found = bsearch(&key, read->labels, read->label_count, sizeof(key), compare);
+		found = bsearch(&key, read->labels, read->label_count, sizeof(key), trace_labels_compare);
 	return found ? found->text : NULL;
 }

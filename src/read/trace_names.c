@@ -11,20 +11,20 @@
 #include "read/stream_iterator.h"
 #include "wire/wire_names.h"
 
-static char *keep_string(struct read_names *names, const char *text)
+static char *trace_names_keep_string(struct read_names *names, const char *text)
 {
 	return arena_keep(&names->strings, text, strlen(text));
 }
 
 /* Since when the announcement is valid: the record may be the copy of an earlier one. */
-static uint64_t since(const struct burin_record *record, unsigned field)
+static uint64_t trace_names_since(const struct burin_record *record, unsigned field)
 {
 	uint64_t time = number_load64((const char *)record->payload + record->offsets[field]);
 
 	return time ? time : record->time;
 }
 
-static int add_process(struct burin_trace *trace, const struct burin_record *record)
+static int trace_names_add_process(struct burin_trace *trace, const struct burin_record *record)
 {
 	struct read_names *names = &trace->names;
 	struct burin_process *process;
@@ -37,14 +37,14 @@ static int add_process(struct burin_trace *trace, const struct burin_record *rec
 	*process = (struct burin_process){
 		.pid = number_load32(record->payload),
 		.parent = number_load32(record->payload + 4),
-		.exe = keep_string(names, (const char *)record->payload + record->offsets[2]),
-		.command = keep_string(names, (const char *)record->payload + record->offsets[3]),
-		.time = since(record, 4),
+		.exe = trace_names_keep_string(names, (const char *)record->payload + record->offsets[2]),
+		.command = trace_names_keep_string(names, (const char *)record->payload + record->offsets[3]),
+		.time = trace_names_since(record, 4),
 	};
 	return process->exe && process->command ? 0 : -ENOMEM;
 }
 
-static int add_thread(struct burin_trace *trace, const struct burin_record *record)
+static int trace_names_add_thread(struct burin_trace *trace, const struct burin_record *record)
 {
 	struct read_names *names = &trace->names;
 	struct burin_thread *thread;
@@ -57,8 +57,8 @@ static int add_thread(struct burin_trace *trace, const struct burin_record *reco
 	*thread = (struct burin_thread){
 		.tid = record->tid,
 		.pid = number_load32(record->payload),
-		.name = keep_string(names, (const char *)record->payload + record->offsets[1]),
-		.time = since(record, 2),
+		.name = trace_names_keep_string(names, (const char *)record->payload + record->offsets[1]),
+		.time = trace_names_since(record, 2),
 	};
 	return thread->name ? 0 : -ENOMEM;
 }
@@ -70,24 +70,24 @@ static int by_tid(const void *a, const void *b)
 	return number_order(one->tid, other->tid) ?: number_order(one->time, other->time);
 }
 
-static int by_pid(const void *a, const void *b)
+static int trace_names_by_pid(const void *a, const void *b)
 {
 	const struct burin_process *one = a, *other = b;
 
 	return number_order(one->pid, other->pid) ?: number_order(one->time, other->time);
 }
 
-static int add(struct burin_trace *trace, const struct burin_record *record)
+static int trace_names_add(struct burin_trace *trace, const struct burin_record *record)
 {
 	if (record->event->id == WIRE_NAME_PROCESS)
-		return add_process(trace, record);
-	return record->event->id == WIRE_NAME_THREAD ? add_thread(trace, record) : 0;
+		return trace_names_add_process(trace, record);
+	return record->event->id == WIRE_NAME_THREAD ? trace_names_add_thread(trace, record) : 0;
 }
 
 int read_names_load(struct burin_trace *trace)
 {
 	struct read_names *names = &trace->names;
-	const int result = stream_iterator_each(trace, &trace->names_stream, add);
+	const int result = stream_iterator_each(trace, &trace->names_stream, trace_names_add);
 
 	trace->memory += names->strings.bytes;
 	if (result)
@@ -95,7 +95,7 @@ int read_names_load(struct burin_trace *trace)
 	if (names->thread_count)
 		qsort(names->threads, names->thread_count, sizeof(*names->threads), by_tid);
 	if (names->process_count)
-		qsort(names->processes, names->process_count, sizeof(*names->processes), by_pid);
+		qsort(names->processes, names->process_count, sizeof(*names->processes), trace_names_by_pid);
 	for (size_t n = 0; n < names->thread_count; n++) {
 		struct burin_thread *thread = &names->threads[n];
 

@@ -22,7 +22,7 @@ uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static ssize_t read_file(const char *path, char *text, size_t bytes)
+static ssize_t clock_read_file(const char *path, char *text, size_t bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got;
@@ -85,8 +85,8 @@ static bool kernel_trusts_tsc(void)
 {
 	char name[32];
 
-	if (read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", name,
-		      sizeof(name)) <= 0)
+	if (clock_read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", name,
+			    sizeof(name)) <= 0)
 		return false;
 	return strcmp(name, "tsc\n") == 0 ||
 	       (computed_from_tsc(name) && is_invariant() && is_read_without_system_call());
@@ -149,7 +149,7 @@ static void read_boot_id(uint8_t *id)
 	unsigned nibbles = 0;
 
 	memset(id, 0, 16);
-	if (read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text)) < 36)
+	if (clock_read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text)) < 36)
 		return;
 	for (const char *c = text; *c && nibbles < 32; c++) {
 		int value = *c >= '0' && *c <= '9' ? *c - '0' : *c >= 'a' && *c <= 'f' ? *c - 'a' + 10 : -1;

@@ -14,14 +14,14 @@ struct session_index_slot {
 	uint32_t hash, number; /* number 0: free */
 };
 
-static uint32_t text_of(const struct session *session, enum session_index which, uint32_t number)
+static uint32_t event_index_text_of(const struct session *session, enum session_index which, uint32_t number)
 {
 	const struct wire_event *entry = &session->entries[number - 1];
 
 	return which == SESSION_BY_NAME ? entry->name : entry->enums;
 }
 
-static bool is_text(const struct session *session, uint32_t offset, const char *text)
+static bool event_index_is_text(const struct session *session, uint32_t offset, const char *text)
 {
 	const uint64_t room = session->geometry.text_bytes;
 
@@ -29,7 +29,7 @@ static bool is_text(const struct session *session, uint32_t offset, const char *
 }
 
 /* The text may change meanwhile, so its length is found once. */
-static uint32_t hash_of(const char *text, size_t bytes)
+static uint32_t event_index_hash_of(const char *text, size_t bytes)
 {
 	uint64_t hash = hash_begin();
 
@@ -48,16 +48,18 @@ static uint64_t places_of(const struct session *session)
 	return places;
 }
 
-static void add(const struct session *session, enum session_index which, uint32_t number, uint64_t places)
+static void event_index_add(const struct session *session, enum session_index which, uint32_t number,
+			    uint64_t places)
 {
 	const uint64_t room = session->geometry.text_bytes;
-	const uint32_t offset = text_of(session, which, number);
+	const uint32_t offset = event_index_text_of(session, which, number);
 	struct session_index_slot *slots = session->indexes[which].slots;
 	uint64_t at;
 
 	if (!offset || offset >= room) /* it has no such text */
 		return;
-	const uint32_t hash = hash_of(session->text + offset, strnlen(session->text + offset, room - offset));
+	const uint32_t hash =
+		event_index_hash_of(session->text + offset, strnlen(session->text + offset, room - offset));
 
 	for (at = hash; slots[at & (places - 1)].number; at++)
 		;
@@ -65,7 +67,8 @@ static void add(const struct session *session, enum session_index which, uint32_
 }
 
 /* Add the entries that were registered since, by any process. Return: false: there is no memory for an index. */
-static bool update(struct session *session, enum session_index which, uint32_t count, uint64_t places)
+static bool event_index_update(struct session *session, enum session_index which, uint32_t count,
+			       uint64_t places)
 {
 	if (!session->indexes[which].slots) {
 		void *slots = mmap(NULL, places * sizeof(struct session_index_slot), PROT_READ | PROT_WRITE,
@@ -76,7 +79,7 @@ static bool update(struct session *session, enum session_index which, uint32_t c
 		session->indexes[which].slots = slots;
 	}
 	while (session->indexes[which].entries < count) {
-		add(session, which, session->indexes[which].entries + 1, places);
+		event_index_add(session, which, session->indexes[which].entries + 1, places);
 		session->indexes[which].entries++;
 	}
 	return true;
@@ -86,7 +89,8 @@ static uint32_t find_among(const struct session *session, enum session_index whi
 			   uint32_t count)
 {
 	for (uint32_t n = 1; n <= count; n++)
-		if (text_of(session, which, n) && is_text(session, text_of(session, which, n), text))
+		if (event_index_text_of(session, which, n) &&
+		    event_index_is_text(session, event_index_text_of(session, which, n), text))
 			return n;
 	return 0;
 }
@@ -94,16 +98,17 @@ static uint32_t find_among(const struct session *session, enum session_index whi
 uint32_t event_index_find(struct session *session, enum session_index which, const char *text, uint32_t count)
 {
 	const uint64_t places = places_of(session);
-	const uint32_t hash = hash_of(text, strlen(text));
+	const uint32_t hash = event_index_hash_of(text, strlen(text));
 	const struct session_index_slot *slot;
 
-	if (count <= ENTRIES_FEW || !update(session, which, count, places))
+	if (count <= ENTRIES_FEW || !event_index_update(session, which, count, places))
 		return find_among(session, which, text, count);
 	for (uint64_t at = hash;; at++) {
 		slot = &session->indexes[which].slots[at & (places - 1)];
 		if (!slot->number)
 			return 0;
-		if (slot->hash == hash && is_text(session, text_of(session, which, slot->number), text))
+		if (slot->hash == hash &&
+		    event_index_is_text(session, event_index_text_of(session, which, slot->number), text))
 			return slot->number;
 	}
 }

@@ -88,7 +88,7 @@ static int map_session(struct session *session, int fd, enum layout_purpose purp
 	return layout_attach(session);
 }
 
-static int map(struct session *session, int fd, enum layout_purpose purpose, const char **why)
+static int join_map(struct session *session, int fd, enum layout_purpose purpose, const char **why)
 {
 	uint64_t bytes = 0;
 	int error = check_file(fd, purpose, &bytes, why);
@@ -116,7 +116,7 @@ int session_join(struct session *session, const char *path, const char **why)
 	*session = (struct session){ 0 };
 	if (fd < 0)
 		return fd;
-	error = map(session, fd, LAYOUT_JOIN, why);
+	error = join_map(session, fd, LAYOUT_JOIN, why);
 	close(fd);
 	if (error)
 		return error;
@@ -127,10 +127,10 @@ int session_join(struct session *session, const char *path, const char **why)
 
 int session_open(struct session *session, int fd, const char **why)
 {
-	return map(session, fd, LAYOUT_OPEN, why);
+	return join_map(session, fd, LAYOUT_OPEN, why);
 }
 
 int session_look(struct session *session, int fd, const char **why)
 {
-	return map(session, fd, LAYOUT_LOOK, why);
+	return join_map(session, fd, LAYOUT_LOOK, why);
 }

@@ -118,7 +118,7 @@ static int copy_head(const struct session *session, char *draft)
 }
 
 /* Let the pointers into the head lead into another copy of it. */
-static void lead(struct session *session, const char *from, char *to)
+static void kernel_device_lead(struct session *session, const char *from, char *to)
 {
 	void **pointers[] = { (void **)&session->shared,  (void **)&session->switches,
 			      (void **)&session->desired, (void **)&session->conditions,
@@ -129,7 +129,7 @@ static void lead(struct session *session, const char *from, char *to)
 		*pointers[n] = to + ((char *)*pointers[n] - from);
 }
 
-static int begin(struct session *session)
+static int kernel_device_begin(struct session *session)
 {
 	struct session_device *device = session->device;
 	int error = take_turn(device->file);
@@ -139,7 +139,7 @@ static int begin(struct session *session)
 	device->draft = malloc(head_bytes(session));
 	error = device->draft ? copy_head(session, device->draft) : -ENOMEM;
 	if (!error) {
-		lead(session, session->base, device->draft);
+		kernel_device_lead(session, session->base, device->draft);
 		device->filters_used = session->shared->filters_used;
 		return 0;
 	}
@@ -149,11 +149,11 @@ static int begin(struct session *session)
 	return error;
 }
 
-static void cancel(struct session *session)
+static void kernel_device_cancel(struct session *session)
 {
 	struct session_device *device = session->device;
 
-	lead(session, device->draft, session->base);
+	kernel_device_lead(session, device->draft, session->base);
 	free(device->draft);
 	device->draft = NULL;
 	flock(device->file, LOCK_UN);
@@ -173,7 +173,7 @@ static char *collect_history(const struct session *session)
 	return entries;
 }
 
-static int commit(struct session *session)
+static int kernel_device_commit(struct session *session)
 {
 	const struct wire_session *shared = session->shared;
 	char *history = collect_history(session);
@@ -201,7 +201,7 @@ static int commit(struct session *session)
 
 /* ---- */
 
-static void give_back(const struct session *session, unsigned ring, uint64_t sequence)
+static void kernel_device_give_back(const struct session *session, unsigned ring, uint64_t sequence)
 {
 	struct wire_device_consume consume = { .ring = ring, .sequence = sequence };
 
@@ -209,7 +209,7 @@ static void give_back(const struct session *session, unsigned ring, uint64_t seq
 	ioctl(session->device->file, WIRE_DEVICE_CONSUME, &consume);
 }
 
-static void leave(struct session *session)
+static void kernel_device_leave(struct session *session)
 {
 	free(session->device->draft);
 	close(session->device->file);
@@ -221,11 +221,18 @@ static struct session_device *make_device(int file)
 	struct session_device *device = malloc(sizeof(*device));
 
 	if (device)
-		*device = (struct session_device){ begin, commit, cancel, give_back, leave, file, NULL, 0 };
+		*device = (struct session_device){ kernel_device_begin,
+						   kernel_device_commit,
+						   kernel_device_cancel,
+						   kernel_device_give_back,
+						   kernel_device_leave,
+						   file,
+						   NULL,
+						   0 };
 	return device;
 }
 
-static int map(struct session *session, int file, const char **why)
+static int kernel_device_map(struct session *session, int file, const char **why)
 {
 	struct wire_session header;
 	int error = kernel_device_header(file, &header, why);
@@ -258,7 +265,7 @@ int kernel_device_open(struct session *session, bool write, const char **why)
 		*why = "no memory";
 		return -ENOMEM;
 	}
-	error = map(session, file, why);
+	error = kernel_device_map(session, file, why);
 	if (error)
 		session_leave(session);
 	return error;

@@ -50,7 +50,7 @@ static bool calls_fit(const struct wire_geometry *geometry)
 }
 
 /* Without memcmp(), which would load one more page (base/nolibc.h). */
-static bool is_same(const struct wire_geometry *one, const struct wire_geometry *other)
+static bool layout_is_same(const struct wire_geometry *one, const struct wire_geometry *other)
 {
 	const char *a = (const char *)one, *b = (const char *)other;
 
@@ -87,7 +87,7 @@ const char *layout_check(const struct wire_geometry *geometry, uint64_t file_byt
 	    (geometry->context & ~(uint32_t)WIRE_CONTEXT_ALL) != 0 || !calls_fit(geometry))
 		return "its header is damaged";
 	layout_decide(&same);
-	if (!is_same(&same, geometry))
+	if (!layout_is_same(&same, geometry))
 		return "its header is damaged";
 	if (geometry->file_bytes != file_bytes)
 		return "its size differs from that in its header";
@@ -133,7 +133,7 @@ void session_leave(struct session *session)
 	*session = (struct session){ 0 };
 }
 
-static bool open_part(struct session *session, uint64_t begin, uint64_t end)
+static bool layout_open_part(struct session *session, uint64_t begin, uint64_t end)
 {
 	return mprotect(session->base + begin, end - begin, PROT_READ | PROT_WRITE) == 0;
 }
@@ -162,8 +162,8 @@ int layout_map(struct session *session, int fd, enum layout_purpose purpose)
 		return -errno;
 	session->base = base;
 	session->closed = purpose == LAYOUT_JOIN;
-	if (session->closed && (!open_part(session, 0, geometry->rings_offset) ||
-				!open_part(session, geometry->calls_offset, geometry->file_bytes)))
+	if (session->closed && (!layout_open_part(session, 0, geometry->rings_offset) ||
+				!layout_open_part(session, geometry->calls_offset, geometry->file_bytes)))
 		return -errno;
 	return 0;
 }
@@ -182,7 +182,7 @@ static char *ring_slots(struct session *session, unsigned index)
 				     : geometry->rings_offset + index * layout_ring_bytes(geometry),
 		       end = names ? geometry->calls_offset : begin + layout_ring_bytes(geometry);
 
-	return !session->closed || open_part(session, begin, end) ? session->base + begin : NULL;
+	return !session->closed || layout_open_part(session, begin, end) ? session->base + begin : NULL;
 }
 
 struct ring *session_ring_use(struct session *session, unsigned index)

@@ -24,8 +24,8 @@ enum {
 };
 
 /* One attempt. @self: the calling thread, the lock's owner */
-static enum ring_result append(struct session *session, struct ring *ring, struct ring_record record,
-			       uint32_t self)
+static enum ring_result names_append(struct session *session, struct ring *ring, struct ring_record record,
+				     uint32_t self)
 {
 	enum ring_result result;
 
@@ -48,14 +48,14 @@ enum ring_result session_append_name(struct session *session, struct ring_record
 			sched_yield();
 		if (tries % 16 == 15 && !ring_silent && !ring_break_stale_lock(ring))
 			nanosleep(&pause, NULL);
-		result = append(session, ring, record, self);
+		result = names_append(session, ring, record, self);
 	}
 	return result;
 }
 
 /* @length: of the extended form */
-static enum ring_result announce(struct session *session, char *buffer, uint32_t length, uint16_t id,
-				 uint32_t self, uint32_t tid)
+static enum ring_result names_announce(struct session *session, char *buffer, uint32_t length, uint16_t id,
+				       uint32_t self, uint32_t tid)
 {
 	const struct ring_record out = { buffer, length - 8 };
 
@@ -64,7 +64,7 @@ static enum ring_result announce(struct session *session, char *buffer, uint32_t
 }
 
 /* Read the beginning of a file under /proc; NULs become blanks. */
-static void read_line(const char *path, char *text, size_t room)
+static void names_read_line(const char *path, char *text, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? 0 : read(fd, text, room - 1);
@@ -89,12 +89,12 @@ struct self {
 
 static struct self *cached; /* NULL: the kernel is asked when an announcement needs it */
 
-static void ask(struct self *self, uint32_t pid)
+static void names_ask(struct self *self, uint32_t pid)
 {
 	ssize_t got = readlink("/proc/self/exe", self->exe, sizeof(self->exe) - 1);
 
 	self->exe[got > 0 ? got : 0] = 0;
-	read_line("/proc/self/cmdline", self->command, sizeof(self->command));
+	names_read_line("/proc/self/cmdline", self->command, sizeof(self->command));
 	self->parent = (uint32_t)getppid();
 	self->pid = pid;
 }
@@ -106,26 +106,27 @@ bool session_ask_beforehand(void)
 
 	if (self == MAP_FAILED)
 		return false;
-	ask(self, session_self());
+	names_ask(self, session_self());
 	prctl(PR_GET_NAME, self->name, 0, 0, 0);
 	cached = self;
 	return true;
 }
 
-static enum ring_result announce_process(struct session *session, uint32_t pid, uint32_t parent,
-					 const char *exe, const char *command, uint32_t self, uint64_t since)
+static enum ring_result names_announce_process(struct session *session, uint32_t pid, uint32_t parent,
+					       const char *exe, const char *command, uint32_t self,
+					       uint64_t since)
 {
 	_Alignas(8) char buffer[WIRE_NAME_ROOM(WIRE_NAME_TEXT_MAX)];
 	const uint32_t length =
 		wire_name_process(buffer, WIRE_NAME_TEXT_MAX, pid, parent, exe, command, since);
 
-	return announce(session, buffer, length, WIRE_NAME_PROCESS, self, self);
+	return names_announce(session, buffer, length, WIRE_NAME_PROCESS, self, self);
 }
 
 enum ring_result session_announce_guest(struct session *session, uint32_t pid, const char *program,
 					uint32_t self, uint64_t since)
 {
-	return announce_process(session, pid, 0, program, "", self, since);
+	return names_announce_process(session, pid, 0, program, "", self, since);
 }
 
 enum ring_result session_announce_process(struct session *session, uint32_t pid, uint32_t self)
@@ -136,22 +137,22 @@ enum ring_result session_announce_process(struct session *session, uint32_t pid,
 	enum ring_result result;
 
 	if (!cached)
-		ask(&asked, pid);
+		names_ask(&asked, pid);
 	/* Another pid: this is a child forked since then. Its parent is the cached process, or a child of that. */
-	result = announce_process(session, pid, process->pid == pid ? process->parent : process->pid,
-				  process->exe, process->command, self, 0);
+	result = names_announce_process(session, pid, process->pid == pid ? process->parent : process->pid,
+					process->exe, process->command, self, 0);
 	session_has_recorded(session);
 	errno = saved;
 	return result;
 }
 
-static enum ring_result announce_thread(struct session *session, uint32_t pid, uint32_t self, uint32_t tid,
-					const char *name, uint64_t since)
+static enum ring_result names_announce_thread(struct session *session, uint32_t pid, uint32_t self,
+					      uint32_t tid, const char *name, uint64_t since)
 {
 	_Alignas(8) char buffer[WIRE_NAME_ROOM(WIRE_NAME_TEXT_MAX)];
 	const uint32_t length = wire_name_thread(buffer, WIRE_NAME_TEXT_MAX, pid, name, since);
 
-	return announce(session, buffer, length, WIRE_NAME_THREAD, self, tid);
+	return names_announce(session, buffer, length, WIRE_NAME_THREAD, self, tid);
 }
 
 /* Another thread may change the name, and announce it, between our look at it and our record: then we announce again, so the last one is right. */
@@ -164,7 +165,7 @@ static enum ring_result announce_own(struct session *session, uint32_t pid, uint
 	prctl(PR_GET_NAME, name, 0, 0, 0);
 	do {
 		memcpy(announced, name, sizeof(announced));
-		result = announce_thread(session, pid, self, self, announced, since);
+		result = names_announce_thread(session, pid, self, self, announced, since);
 		prctl(PR_GET_NAME, name, 0, 0, 0);
 	} while (result == RING_DONE && memcmp(name, announced, sizeof(name)) != 0 && ++tries < OWN_TRIES);
 	return result;
@@ -178,7 +179,7 @@ enum ring_result session_announce_thread(struct session *session, uint32_t pid, 
 
 	if (!name && cached)
 		name = cached->name;
-	result = name ? announce_thread(session, pid, self, tid, name, since)
+	result = name ? names_announce_thread(session, pid, self, tid, name, since)
 		      : announce_own(session, pid, self, since);
 	errno = saved;
 	return result;

@@ -48,7 +48,7 @@ struct tail {
 	bool empty;
 };
 
-static struct tail look(const struct ring *ring)
+static struct tail names_compact_look(const struct ring *ring)
 {
 	uint64_t tail = __atomic_load_n(&ring->control->tail, __ATOMIC_RELAXED);
 	uint64_t position = tail >> WIRE_TAIL_COUNT_BITS, inside = position & ring->packet_mask;
@@ -130,7 +130,7 @@ static bool ring_span(struct session *session, unsigned index, struct span *span
 }
 
 /* The tid or pid that is announced. */
-static uint32_t number_of(const struct name *name)
+static uint32_t names_compact_number_of(const struct name *name)
 {
 	return name->id == WIRE_NAME_PROCESS ? number_load32(name->payload) : name->tid;
 }
@@ -156,7 +156,7 @@ enum {
 /* The entry of a thread or process, or the free one for it. */
 static struct successor *successor_of(const struct name *name)
 {
-	const uint32_t number = number_of(name);
+	const uint32_t number = names_compact_number_of(name);
 	uint32_t at = number * 2654435761u % SUCCESSORS;
 
 	for (unsigned n = 1; n < SUCCESSORS && successors[at].id != 0; n++, at = (at + 1) % SUCCESSORS)
@@ -177,7 +177,8 @@ static void find_successors(const struct ring *ring, const struct tail *tail, ui
 
 		count += successor->id == 0;
 		if (successor->id == 0 || successor->since < name.since)
-			*successor = (struct successor){ number_of(&name), name.id, name.since, 0 };
+			*successor =
+				(struct successor){ names_compact_number_of(&name), name.id, name.since, 0 };
 	}
 	for (uint32_t n = 0; n < ring->window && compacted + n <= tail->sequence; n++) {
 		walk = walk_packet(ring, tail, compacted + n);
@@ -195,14 +196,14 @@ static void find_successors(const struct ring *ring, const struct tail *tail, ui
  * Whether an announcement is still needed: the thread or process lives and has that name, or a ring may have records
  * from its time. Sets name->gone.
  */
-static bool is_needed(struct session *session, struct name *name)
+static bool names_compact_is_needed(struct session *session, struct name *name)
 {
 	const struct successor *successor = successor_of(name);
 	struct span span;
 
 	if (name->gone == 0 && successor->id != 0)
 		name->gone = name->since < successor->since ? successor->since : successor->until;
-	if (name->gone == 0 && !session_thread_is_gone(number_of(name)))
+	if (name->gone == 0 && !session_thread_is_gone(names_compact_number_of(name)))
 		return true;
 	if (name->gone == 0)
 		name->gone = ring_clock();
@@ -215,7 +216,7 @@ static bool is_needed(struct session *session, struct name *name)
 /* Whether there is a copy already. It searches the whole ring, so only the successor of a dead writer calls it. */
 static bool has_copy(const struct ring *ring, uint64_t compacted, const struct name *name)
 {
-	const struct tail tail = look(ring);
+	const struct tail tail = names_compact_look(ring);
 	struct name other;
 
 	for (uint32_t n = 1; n < ring->window && compacted + n <= tail.sequence; n++) {
@@ -228,7 +229,7 @@ static bool has_copy(const struct ring *ring, uint64_t compacted, const struct n
 	return false;
 }
 
-static enum ring_result copy(struct ring *ring, const struct name *name)
+static enum ring_result names_compact_copy(struct ring *ring, const struct name *name)
 {
 	_Alignas(8) char buffer[WIRE_HEADROOM + 8 + 2 * (WIRE_NAME_TEXT_MAX + 1) + WIRE_NAME_TAIL + 8];
 	uint32_t bytes = name->payload_bytes;
@@ -246,11 +247,11 @@ static enum ring_result copy(struct ring *ring, const struct name *name)
 }
 
 /* Compact the oldest packet. Return: RING_DONE: it is given back; otherwise it stays. */
-static enum ring_result compact(struct session *session, struct ring *ring)
+static enum ring_result names_compact_compact(struct session *session, struct ring *ring)
 {
 	struct wire_ring *control = ring->control;
 	const uint64_t consumed = __atomic_load_n(&control->consumed, __ATOMIC_RELAXED);
-	const struct tail tail = look(ring);
+	const struct tail tail = names_compact_look(ring);
 	/* A former owner of the lock died while compacting this packet: it may have made some copies. */
 	const bool resumed = __atomic_load_n(&control->compaction, __ATOMIC_RELAXED) == consumed + 1;
 	struct wire_walk walk = walk_packet(ring, &tail, consumed);
@@ -261,8 +262,8 @@ static enum ring_result compact(struct session *session, struct ring *ring)
 	__atomic_store_n(&control->compaction, consumed + 1, __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST); /* before the first copy, in case this process dies */
 	while (result == RING_DONE && walk_next(&walk, &name))
-		if (is_needed(session, &name) && !(resumed && has_copy(ring, consumed, &name)))
-			result = copy(ring, &name);
+		if (names_compact_is_needed(session, &name) && !(resumed && has_copy(ring, consumed, &name)))
+			result = names_compact_copy(ring, &name);
 	/* Release: the copies are complete. Pairs with the acquire in ring_copy(). */
 	if (result == RING_DONE)
 		__atomic_store_n(&control->consumed, consumed + 1, __ATOMIC_RELEASE);
@@ -280,7 +281,7 @@ enum {
 /* The last moment, in 2^24 ns, when all records of the ring were needed: within it no writer tries again. */
 static uint64_t full_at;
 
-static uint64_t moment(void)
+static uint64_t names_compact_moment(void)
 {
 	struct timespec now;
 
@@ -295,7 +296,7 @@ enum ring_result names_append_compacting(struct session *session, struct ring *r
 
 	for (uint32_t compactions = 0; compactions <= packets; compactions++) {
 		const uint64_t consumed = __atomic_load_n(&ring->control->consumed, __ATOMIC_RELAXED);
-		const struct tail tail = look(ring);
+		const struct tail tail = names_compact_look(ring);
 		const uint64_t used = tail.sequence - consumed;
 		const bool fits = tail.inside + stride <= ring->packet_words * 8;
 		const bool early = used + 1 >= packets / 2 && compactions < EARLY_COMPACTIONS;
@@ -305,12 +306,12 @@ enum ring_result names_append_compacting(struct session *session, struct ring *r
 			return ring_append_extended(ring, record);
 		if (used >= packets) /* the memory is corrupt */
 			return RING_FULL;
-		if (!early && __atomic_load_n(&full_at, __ATOMIC_RELAXED) == moment())
+		if (!early && __atomic_load_n(&full_at, __ATOMIC_RELAXED) == names_compact_moment())
 			return RING_FULL;
-		result = compact(session, ring);
+		result = names_compact_compact(session, ring);
 		if (result != RING_DONE)
 			return result;
 	}
-	__atomic_store_n(&full_at, moment(), __ATOMIC_RELAXED);
+	__atomic_store_n(&full_at, names_compact_moment(), __ATOMIC_RELAXED);
 	return RING_FULL;
 }

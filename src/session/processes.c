@@ -58,7 +58,7 @@ static uint32_t *find_own(struct session *session)
 }
 
 /* Take the first free entry, or else one of a dead process; NULL: there is neither. */
-static uint32_t *take_entry(struct session *session, uint32_t value)
+static uint32_t *processes_take_entry(struct session *session, uint32_t value)
 {
 	uint32_t *processes = session->shared->processes;
 
@@ -105,7 +105,7 @@ void session_enter_expected(struct session *session, uint32_t *entry, uint32_t p
 	if (!entry || !__atomic_compare_exchange_n(entry, &seen, own ? 0 : pid, false, __ATOMIC_RELAXED,
 						   __ATOMIC_RELAXED))
 		if (!own)
-			take_entry(session, pid);
+			processes_take_entry(session, pid);
 }
 
 void session_has_recorded(struct session *session)

@@ -17,7 +17,7 @@ struct ring_state {
 	bool used;
 };
 
-static void read_ring(struct session *session, unsigned index, struct ring_state *state)
+static void session_stat_read_ring(struct session *session, unsigned index, struct ring_state *state)
 {
 	const struct ring *ring = session_ring_view(session, index);
 	struct ring_look look = { .empty = true };
@@ -46,7 +46,7 @@ void session_stat_read(struct session *session, struct session_stat *stat)
 	for (unsigned n = 0; n < session->ring_count; n++) {
 		struct ring_state ring;
 
-		read_ring(session, n, &ring);
+		session_stat_read_ring(session, n, &ring);
 		if (n == names) {
 			stat->names_written = ring.written;
 			stat->names_lost = ring.lost[WIRE_LOST_FULL];

@@ -29,7 +29,7 @@ char *json_break(const struct json *json, char *at)
 	return at + 2 * (size_t)json->depth;
 }
 
-static char *put_string(char *at, const char *text, size_t bytes)
+static char *json_put_string(char *at, const char *text, size_t bytes)
 {
 	*at++ = '"';
 	at += text_json(at, text, bytes);
@@ -45,7 +45,7 @@ void json_key(struct json *json, const char *key)
 	if (!at)
 		return;
 	assert(json->closing[json->depth] == '}' && at[-1] != ':');
-	at = put_string(json_item(json, at), key, bytes);
+	at = json_put_string(json_item(json, at), key, bytes);
 	*at++ = ':';
 	json->at = at;
 }
@@ -174,7 +174,7 @@ void json_bytes(struct json *json, const char *key, const char *text, size_t byt
 	char *at = begin_value(json, key, TEXT_JSON_MAX * bytes + 2);
 
 	if (at)
-		end_value(json, put_string(at, text, bytes));
+		end_value(json, json_put_string(at, text, bytes));
 }
 
 void json_hex(struct json *json, const char *key, const void *bytes, size_t count)

@@ -15,7 +15,7 @@ static const char *const warn = print_styles[PRINT_WARN], *const off = print_sty
 
 const char view_lost_calls[] = "; the callees of a lost call are its caller's";
 
-static void add(struct view_losses *losses, struct view_loss loss)
+static void losses_add(struct view_losses *losses, struct view_loss loss)
 {
 	if (!loss.count)
 		return;
@@ -23,7 +23,7 @@ static void add(struct view_losses *losses, struct view_loss loss)
 	losses->sum += loss.adds ? loss.count : 0;
 }
 
-static uint64_t recorded(const struct burin_trace *trace, const char *key)
+static uint64_t losses_recorded(const struct burin_trace *trace, const char *key)
 {
 	uint64_t value;
 
@@ -34,20 +34,21 @@ void view_losses_read(const struct burin_trace *trace, struct view_losses *losse
 {
 	*losses = (struct view_losses){ 0 };
 	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
-		add(losses, (struct view_loss){ burin_loss_name(cause), burin_loss_name(cause),
-						burin_trace_lost(trace, cause), true, true });
-	add(losses, (struct view_loss){ "lost_late", "written after the recorder's last read",
-					recorded(trace, "lost_late"), false, true });
-	add(losses, (struct view_loss){ "lost_unreported", "when the recorder could not write",
-					recorded(trace, "lost_unreported"), false, true });
+		losses_add(losses, (struct view_loss){ burin_loss_name(cause), burin_loss_name(cause),
+						       burin_trace_lost(trace, cause), true, true });
+	losses_add(losses, (struct view_loss){ "lost_late", "written after the recorder's last read",
+					       losses_recorded(trace, "lost_late"), false, true });
+	losses_add(losses, (struct view_loss){ "lost_unreported", "when the recorder could not write",
+					       losses_recorded(trace, "lost_unreported"), false, true });
 	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++) {
 		const struct wire_term *term = &wire_call_terms[cause];
 
-		add(losses, (struct view_loss){ term->key, term->text, recorded(trace, term->key), false,
-						cause != WIRE_CALL_LOST_PATCH });
+		losses_add(losses,
+			   (struct view_loss){ term->key, term->text, losses_recorded(trace, term->key),
+					       false, cause != WIRE_CALL_LOST_PATCH });
 	}
-	add(losses, (struct view_loss){ "lost_names", "names of threads or processes are missing",
-					recorded(trace, "lost_names"), false, false });
+	losses_add(losses, (struct view_loss){ "lost_names", "names of threads or processes are missing",
+					       losses_recorded(trace, "lost_names"), false, false });
 }
 
 const char *view_unfinished(const struct burin_trace *trace)

@@ -11,14 +11,14 @@ enum {
 	NAME_BYTES = 4096,
 };
 
-static int by_text(const void *a, const void *b)
+static int name_columns_by_text(const void *a, const void *b)
 {
 	const struct view_label *const *one = a, *const *other = b;
 
 	return strcmp((*one)->text, (*other)->text) ?: strcmp((*one)->name, (*other)->name);
 }
 
-static bool shorten(struct view_label *label)
+static bool name_columns_shorten(struct view_label *label)
 {
 	char room[NAME_BYTES], *text;
 
@@ -35,7 +35,7 @@ static bool set_apart(struct view_label **sorted, size_t count)
 {
 	bool changed = false, failed = false;
 
-	qsort(sorted, count, sizeof(*sorted), by_text);
+	qsort(sorted, count, sizeof(*sorted), name_columns_by_text);
 	for (size_t n = 0, end; n < count && !failed; n = end) {
 		bool alike = false;
 
@@ -47,7 +47,7 @@ static bool set_apart(struct view_label **sorted, size_t count)
 		}
 	}
 	for (size_t n = 0; changed && !failed && n < count; n++)
-		failed = sorted[n]->less && !shorten(sorted[n]);
+		failed = sorted[n]->less && !name_columns_shorten(sorted[n]);
 	return changed && !failed;
 }
 
@@ -68,7 +68,7 @@ struct view_label *view_labels_make(const char *(*name)(const void *data, size_t
 	for (size_t n = 0; n < count && !failed; n++) {
 		labels[n].name = name(data, n);
 		sorted[n] = &labels[n];
-		failed = !shorten(&labels[n]);
+		failed = !name_columns_shorten(&labels[n]);
 	}
 	while (!failed && set_apart(sorted, count))
 		continue;

@@ -57,7 +57,7 @@ static uint64_t truncate_lines(struct view_buffer *buffer, uint64_t lines)
 }
 
 /* Writes a buffer whose turn it is. Called without the lock, by one thread at a time. */
-static int write_out(struct view_ordered *ordered, struct view_buffer *buffer)
+static int ordered_write_out(struct view_ordered *ordered, struct view_buffer *buffer)
 {
 	int result;
 
@@ -87,7 +87,7 @@ static void write_ready(struct view_ordered *ordered)
 			return;
 		ordered->writing = true;
 		pthread_mutex_unlock(&ordered->lock);
-		result = write_out(ordered, &entry->buffer);
+		result = ordered_write_out(ordered, &entry->buffer);
 		pthread_mutex_lock(&ordered->lock);
 		entry->done = false;
 		ordered->writing = false;
@@ -107,7 +107,7 @@ int view_ordered_wait(struct view_ordered *ordered, size_t slice, struct view_bu
 	pthread_mutex_unlock(&ordered->lock);
 	/* It is this slice's turn, and its entry is not done: no other thread writes. */
 	if (!result)
-		result = write_out(ordered, out);
+		result = ordered_write_out(ordered, out);
 	if (result) {
 		pthread_mutex_lock(&ordered->lock);
 		set_result(ordered, result);

@@ -55,7 +55,7 @@ static size_t bracket_bytes(const char *at)
 }
 
 /* Copies a name without the contents of brackets, truncated to fit. Those at its beginning are kept: <T as Trait>::f. */
-static void elide(const char *name, const struct elision *elision, char *out, size_t size)
+static void symbol_label_elide(const char *name, const struct elision *elision, char *out, size_t size)
 {
 	static const char anonymous[] = "(anonymous namespace)";
 	bool open_end = false; /* a bracket is not closed: the rest is kept */
@@ -93,7 +93,7 @@ static bool is_shown_as(const char *glob, const char *name)
 	bool fits = false;
 
 	for (size_t n = 0; n < WAYS_SHOWN && !fits && strstr(glob, "\xe2\x80\xa6"); n++) {
-		elide(name, &shown[n], room, sizeof(room));
+		symbol_label_elide(name, &shown[n], room, sizeof(room));
 		fits = !strcmp(glob, room);
 	}
 	return fits;
@@ -136,7 +136,7 @@ bool view_symbol_fits(const char *glob, const char *name)
 		return false;
 	if (is_shown_as(glob, name))
 		return true;
-	elide(name, &all, bare, sizeof(bare));
+	symbol_label_elide(name, &all, bare, sizeof(bare));
 	cut_at(bare, "[abi:");
 	cut_at(bare, " [clone ");
 	tail = strrchr(bare, ' ');
@@ -154,9 +154,9 @@ const char *view_symbol_short(const char *name, size_t columns, unsigned less, c
 	unsigned way = 0; /* 0: the whole name */
 
 	for (const char *text = name; text_columns(text) > columns && way < WAYS_SHOWN; text = room)
-		elide(name, &shown[way++], room, size);
+		symbol_label_elide(name, &shown[way++], room, size);
 	if (way <= less)
 		return name;
-	elide(name, &shown[way - less - 1], room, size);
+	symbol_label_elide(name, &shown[way - less - 1], room, size);
 	return room;
 }

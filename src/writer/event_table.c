@@ -18,7 +18,7 @@
 
 static const uint64_t call_types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WIRE_U16 << 12;
 
-static int reserve(struct event_table *table, size_t entries, size_t text_bytes)
+static int event_table_reserve(struct event_table *table, size_t entries, size_t text_bytes)
 {
 	const bool done =
 		array_reserve(table->entries, table->room, table->count + entries) &&
@@ -30,7 +30,7 @@ static int reserve(struct event_table *table, size_t entries, size_t text_bytes)
 	return done ? 0 : -ENOMEM;
 }
 
-static uint32_t add_text(struct event_table *table, const char *string)
+static uint32_t event_table_add_text(struct event_table *table, const char *string)
 {
 	uint32_t at = table->text_bytes, bytes = (uint32_t)strlen(string) + 1;
 
@@ -78,32 +78,33 @@ static uint32_t find_enums(const struct event_table *table, const char *enums)
 }
 
 /* @number: of the entry that is being added */
-static uint32_t add_enums(struct event_table *table, const char *enums, uint32_t number)
+static uint32_t event_table_add_enums(struct event_table *table, const char *enums, uint32_t number)
 {
 	const uint32_t before = *enums ? find_enums(table, enums) : 0;
 
 	if (!*enums || before)
 		return before;
 	hash_table_add(&table->enums, hash_text(enums), number);
-	return add_text(table, enums);
+	return event_table_add_text(table, enums);
 }
 
-static int add_entry(struct event_table *table, struct wire_event entry, const char *name, const char *format,
-		     const char *file, const char *refused_file, const char *enums)
+static int event_table_add_entry(struct event_table *table, struct wire_event entry, const char *name,
+				 const char *format, const char *file, const char *refused_file,
+				 const char *enums)
 {
 	size_t text = strlen(name) + strlen(format) + strlen(file) + strlen(refused_file) + strlen(enums) + 5;
-	int error = reserve(table, 1, text + 1);
+	int error = event_table_reserve(table, 1, text + 1);
 
 	if (error)
 		return error;
 	if (table->text_bytes == 0)
 		table->text[table->text_bytes++] = 0;
 	hash_table_add(&table->names, hash_text(name), table->count + 1);
-	entry.name = add_text(table, name);
-	entry.format = add_text(table, format);
-	entry.file = add_text(table, file);
-	entry.refused_file = add_text(table, refused_file);
-	entry.enums = add_enums(table, enums, table->count + 1);
+	entry.name = event_table_add_text(table, name);
+	entry.format = event_table_add_text(table, format);
+	entry.file = event_table_add_text(table, file);
+	entry.refused_file = event_table_add_text(table, refused_file);
+	entry.enums = event_table_add_enums(table, enums, table->count + 1);
 	entry.reserved = 0;
 	table->entries[table->count] = entry;
 	table->calls[table->count] = has_call(entry.types, format) &&
@@ -128,13 +129,13 @@ int event_table_init_names(struct event_table *table, bool with_changes)
 	static_assert(WIRE_NAME_PROCESS == 1 && WIRE_NAME_THREAD == 2 && WIRE_NAME_CHANGE == 3,
 		      "entry n describes id n + 1");
 	*table = (struct event_table){ 0 };
-	error = add_entry(table, (struct wire_event){ .types = process }, "burin.process",
-			  "pid=%u parent=%u exe=%s command=%s since=%llu gone=%llu", "", "", "");
+	error = event_table_add_entry(table, (struct wire_event){ .types = process }, "burin.process",
+				      "pid=%u parent=%u exe=%s command=%s since=%llu gone=%llu", "", "", "");
 	if (!error)
-		error = add_entry(table, (struct wire_event){ .types = thread }, "burin.thread",
-				  "pid=%u name=%s since=%llu gone=%llu", "", "", "");
+		error = event_table_add_entry(table, (struct wire_event){ .types = thread }, "burin.thread",
+					      "pid=%u name=%s since=%llu gone=%llu", "", "", "");
 	if (!error && with_changes)
-		error = add_entry(
+		error = event_table_add_entry(
 			table, (struct wire_event){ .types = change }, "burin.change",
 			"number=%llu kind=%s pid=%u uid=%u program=%s command=%s text=%s value=%llu "
 			"first=%u last=%u dropped=%llu events=%s",
@@ -145,8 +146,8 @@ int event_table_init_names(struct event_table *table, bool with_changes)
 int event_table_init_calls(struct event_table *table)
 {
 	*table = (struct event_table){ 0 };
-	return add_entry(table, (struct wire_event){ .types = call_types }, WIRE_CALL_EVENT, WIRE_CALL_FORMAT,
-			 "", "", "");
+	return event_table_add_entry(table, (struct wire_event){ .types = call_types }, WIRE_CALL_EVENT,
+				     WIRE_CALL_FORMAT, "", "", "");
 }
 
 void event_table_free(struct event_table *table)
@@ -209,7 +210,7 @@ static bool has_room(const struct event_table *table, const struct session *sess
 	return table->text_bytes + bytes <= session->geometry.text_bytes;
 }
 
-/* The bytes that add_text() needs. */
+/* The bytes that event_table_add_text() needs. */
 static size_t text_bytes(const char *string)
 {
 	return *string ? strlen(string) + 1 : 0;
@@ -237,13 +238,13 @@ static int add_damaged(struct event_table *table, uint32_t n)
 	int error;
 
 	name_damaged(table, n, name);
-	error = add_entry(table, (struct wire_event){ 0 }, name, "", "", "", "");
+	error = event_table_add_entry(table, (struct wire_event){ 0 }, name, "", "", "", "");
 	if (!error)
 		table->payload_bytes[table->count - 1] = TABLE_NO_PAYLOAD;
 	return error;
 }
 
-static int copy_entry(struct event_table *table, const struct session *session, uint32_t n)
+static int event_table_copy_entry(struct event_table *table, const struct session *session, uint32_t n)
 {
 	char name[WIRE_NAME_MAX + 1], format[WIRE_FORMAT_MAX + 1], file[WIRE_FILE_MAX + 1],
 		refused[WIRE_FILE_MAX + 1], enums[WIRE_ENUMS_MAX + 1];
@@ -259,7 +260,7 @@ static int copy_entry(struct event_table *table, const struct session *session, 
 	    name_holds(name, entry.kind) && !is_taken(table, name) && name_fits(name, entry.types, format) &&
 	    format_parse(format, entry.types, &parsed, NULL) == 0 &&
 	    texts_fit(table, session, name, format, file, refused, enums))
-		return add_entry(table, entry, name, format, file, refused, enums);
+		return event_table_add_entry(table, entry, name, format, file, refused, enums);
 	return add_damaged(table, n);
 }
 
@@ -274,11 +275,11 @@ static int copy_refusals(struct event_table *table, const struct session *sessio
 	    !has_room(table, session, text_bytes(file)))
 		return 0;
 	if (strcmp(table_text(table, table->entries[n].refused_file), file) != 0) {
-		int error = reserve(table, 0, sizeof(file));
+		int error = event_table_reserve(table, 0, sizeof(file));
 
 		if (error)
 			return error;
-		table->entries[n].refused_file = add_text(table, file);
+		table->entries[n].refused_file = event_table_add_text(table, file);
 	}
 	table->entries[n].refused = entry.refused;
 	table->entries[n].refused_line = entry.refused_line;
@@ -303,7 +304,7 @@ static void print_refusal(FILE *out, const struct session *session, const struct
 		copy_field(session, refusal->why, why));
 }
 
-static int copy_refused(struct event_table *table, const struct session *session)
+static int event_table_copy_refused(struct event_table *table, const struct session *session)
 {
 	const struct wire_session *shared = session->shared;
 	const uint32_t count = shared->refusals;
@@ -332,8 +333,9 @@ int event_table_update(struct event_table *table, const struct session *session)
 
 	table->context_bytes = wire_context_bytes(session->geometry.context);
 	for (uint32_t n = 0; !error && n < count; n++)
-		error = n < known ? copy_refusals(table, session, n) : copy_entry(table, session, n);
-	return error ? error : copy_refused(table, session);
+		error = n < known ? copy_refusals(table, session, n)
+				  : event_table_copy_entry(table, session, n);
+	return error ? error : event_table_copy_refused(table, session);
 }
 
 bool event_table_payload_fits(const struct event_table *table, uint32_t id, const char *payload,

@@ -132,7 +132,7 @@ static bool print_enum(FILE *out, const char *at, unsigned type, uint32_t number
 	return labels > 0;
 }
 
-static unsigned type_of(const struct format_field *field)
+static unsigned metadata_type_of(const struct format_field *field)
 {
 	return field->type == WIRE_BYTES ? WIRE_U8 : field->type == WIRE_ARRAY ? field->element : field->type;
 }
@@ -146,7 +146,7 @@ static int declare_enum(FILE *out, struct declared *declared, const struct event
 								field->enum_bytes - 2u)
 					       : NULL;
 	const uint32_t at = labels ? (uint32_t)(labels - table->text) : 0;
-	const unsigned type = type_of(field);
+	const unsigned type = metadata_type_of(field);
 
 	*number = labels ? find_declared(declared, at, type) : 0;
 	if (!labels || *number)
@@ -183,15 +183,15 @@ static void print_field(FILE *out, const struct format_field *field, uint32_t nu
 	if (number)
 		fprintf(out, " burin_enum_%u", number);
 	else
-		print_type(out, field, type_of(field));
+		print_type(out, field, metadata_type_of(field));
 	fprintf(out, " _%s", field->name);
 	if (counted)
 		fprintf(out, "[__%s_length]", field->name);
 	fputc(';', out);
 }
 
-static int print_event(FILE *out, struct declared *declared, const struct event_table *table, uint32_t n,
-		       unsigned stream_id)
+static int metadata_print_event(FILE *out, struct declared *declared, const struct event_table *table,
+				uint32_t n, unsigned stream_id)
 {
 	const struct wire_event *entry = &table->entries[n];
 	struct format format = { 0 };
@@ -213,13 +213,13 @@ static int print_event(FILE *out, struct declared *declared, const struct event_
 	return 0;
 }
 
-static int print_events(FILE *out, const struct event_table *table, unsigned stream_id)
+static int metadata_print_events(FILE *out, const struct event_table *table, unsigned stream_id)
 {
 	struct declared declared = { .count = 0 };
 	int error = 0;
 
 	for (uint32_t n = 0; !error && n < table->count; n++)
-		error = print_event(out, &declared, table, n, stream_id);
+		error = metadata_print_event(out, &declared, table, n, stream_id);
 	free(declared.all);
 	hash_table_free(&declared.numbers);
 	return error;
@@ -278,9 +278,9 @@ static int print_metadata(FILE *out, const struct session *session, const struct
 	}
 	error = event_table_init_names(&names, true);
 	if (!error)
-		error = print_events(out, &names, WIRE_STREAM_NAMES);
+		error = metadata_print_events(out, &names, WIRE_STREAM_NAMES);
 	event_table_free(&names);
-	return error ? error : print_events(out, table, WIRE_STREAM_RECORDS);
+	return error ? error : metadata_print_events(out, table, WIRE_STREAM_RECORDS);
 }
 
 /* Renaming over a file makes some file systems write its data to the disk at once. @last: NULL: always replace it */
@@ -299,7 +299,7 @@ static int replace_if_changed(int directory, const char *name, const char *data,
 	return error;
 }
 
-static int write_events(int directory, const struct event_table *table, uint64_t *last)
+static int metadata_write_events(int directory, const struct event_table *table, uint64_t *last)
 {
 	struct wire_events header = { .magic = WIRE_EVENTS_MAGIC, .count = table->count, .text_bytes = 1 };
 	const size_t refused = table->refused ? strlen(table->refused) + 1 : 0;
@@ -345,7 +345,7 @@ int metadata_write(int directory, const struct session *session, const struct ev
 	if (!text) /* fclose() makes the text shorter, for which there may be no memory */
 		error = -ENOMEM;
 	if (!error)
-		error = write_events(directory, table, last ? &last->events : NULL);
+		error = metadata_write_events(directory, table, last ? &last->events : NULL);
 	if (!error)
 		error = replace_if_changed(directory, "metadata", text, bytes, last ? &last->metadata : NULL);
 	free(text);

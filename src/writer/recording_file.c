@@ -34,8 +34,8 @@ struct block {
 };
 
 /* Add a line. A line that does not fit is left out as a whole. */
-__attribute__((format(printf, 3, 4))) static void add(struct block *block, const char *key,
-						      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void recording_file_add(struct block *block, const char *key,
+								     const char *format, ...)
 {
 	char value[RECORDING_VALUE_MAX];
 	size_t used = block->used;
@@ -59,44 +59,45 @@ __attribute__((format(printf, 3, 4))) static void add(struct block *block, const
 	block->used = used;
 }
 
-static void add_text(struct block *block, const char *key, const char *value)
+static void recording_file_add_text(struct block *block, const char *key, const char *value)
 {
 	if (value && *value)
-		add(block, key, "%s", value);
+		recording_file_add(block, key, "%s", value);
 }
 
 static void add_number(struct block *block, const char *key, uint64_t value)
 {
-	add(block, key, "%llu", (unsigned long long)value);
+	recording_file_add(block, key, "%llu", (unsigned long long)value);
 }
 
-static void fill(struct block *block, const struct session *session, const struct recording *recording)
+static void recording_file_fill(struct block *block, const struct session *session,
+				const struct recording *recording)
 {
 	const struct wire_geometry *geometry = &session->geometry;
 	char uuid[UUID_TEXT], context[WIRE_CONTEXT_TEXT];
 	struct utsname host;
 
 	block->used = (size_t)snprintf(block->text, sizeof(block->text), "burin recording 1\n");
-	add_text(block, "state", recording->state);
+	recording_file_add_text(block, "state", recording->state);
 	uuid_text(geometry->uuid, uuid);
-	add_text(block, "uuid", uuid);
+	recording_file_add_text(block, "uuid", uuid);
 	uuid_text(geometry->boot_id, uuid);
-	add_text(block, "boot_id", uuid);
+	recording_file_add_text(block, "boot_id", uuid);
 	uname(&host);
-	add_text(block, "hostname", host.nodename);
-	add_text(block, "kernel", host.release);
-	add_text(block, "machine", machine);
-	add_text(block, "clock", wire_clock_keys[geometry->clock]);
+	recording_file_add_text(block, "hostname", host.nodename);
+	recording_file_add_text(block, "kernel", host.release);
+	recording_file_add_text(block, "machine", machine);
+	recording_file_add_text(block, "clock", wire_clock_keys[geometry->clock]);
 	add_number(block, "clock_hz", recording->clock.hz);
-	add(block, "clock_offset_ns", "%lld", (long long)recording->clock.offset_ns);
-	add_text(block, "mode", wire_mode_keys[geometry->mode]);
+	recording_file_add(block, "clock_offset_ns", "%lld", (long long)recording->clock.offset_ns);
+	recording_file_add_text(block, "mode", wire_mode_keys[geometry->mode]);
 	add_number(block, "packet_bytes", geometry->packet_bytes);
 	add_number(block, "ring_packets", ring_size(&session->rings[0]));
 	add_number(block, "cpus", geometry->cpus);
 	add_number(block, "locked", geometry->locked);
-	add_text(block, "context", context_text(geometry->context, context));
-	add_text(block, "session", recording->session_path);
-	add_text(block, "result", recording->result);
+	recording_file_add_text(block, "context", context_text(geometry->context, context));
+	recording_file_add_text(block, "session", recording->session_path);
+	recording_file_add_text(block, "result", recording->result);
 	add_number(block, "lost_late", recording->lost_late);
 	add_number(block, "lost_names", recording->lost_names);
 	add_number(block, "lost_unreported", recording->lost_unreported);
@@ -104,11 +105,11 @@ static void fill(struct block *block, const struct session *session, const struc
 	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
 		if (recording->lost_calls[cause])
 			add_number(block, wire_call_terms[cause].key, recording->lost_calls[cause]);
-	add_text(block, "trouble", recording->trouble);
-	add_text(block, "kernel_tasks", recording->kernel_tasks);
-	add_text(block, "kernel_calls", recording->kernel_calls);
-	add_text(block, "kernel_threads", recording->kernel_threads);
-	add_text(block, "command", recording->command);
+	recording_file_add_text(block, "trouble", recording->trouble);
+	recording_file_add_text(block, "kernel_tasks", recording->kernel_tasks);
+	recording_file_add_text(block, "kernel_calls", recording->kernel_calls);
+	recording_file_add_text(block, "kernel_threads", recording->kernel_threads);
+	recording_file_add_text(block, "command", recording->command);
 	memset(block->text + block->used, '\n', sizeof(block->text) - block->used);
 }
 
@@ -117,7 +118,7 @@ int recording_write(int directory, const struct session *session, const struct r
 	struct block block;
 	int fd, error;
 
-	fill(&block, session, recording);
+	recording_file_fill(&block, session, recording);
 	fd = create_reopen(directory, file_name);
 	if (fd == -ENOENT) /* the file must never be empty: a directory that has it is a trace */
 		return replace_file(directory, file_name, block.text, sizeof(block.text));

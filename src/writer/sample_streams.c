@@ -20,16 +20,16 @@ enum {
 
 static const char contexts_name[] = ".burin/contexts";
 
-static void name_stream(char name[32], unsigned cpu)
+static void sample_streams_name_stream(char name[32], unsigned cpu)
 {
 	snprintf(name, 32, "%s%u", wire_file_keys[WIRE_FILE_SAMPLES], cpu);
 }
 
-static void begin_stream(struct stream *stream, int directory, unsigned cpu)
+static void sample_streams_begin_stream(struct stream *stream, int directory, unsigned cpu)
 {
 	char name[32];
 
-	name_stream(name, cpu);
+	sample_streams_name_stream(name, cpu);
 	stream_init(stream, directory, name, SAMPLES_PACKET);
 }
 
@@ -59,7 +59,7 @@ int samples_begin(struct samples *samples, const struct session *session, int di
 		return -ENOMEM;
 	samples->count = cpus;
 	for (unsigned n = 0; n < cpus; n++)
-		begin_stream(&samples->streams[n].stream, directory, n);
+		sample_streams_begin_stream(&samples->streams[n].stream, directory, n);
 	return begin_contexts(samples);
 }
 
@@ -69,7 +69,7 @@ int samples_recover(int directory, unsigned cpus)
 	int error = 0;
 
 	for (unsigned n = 0; n < cpus && !error; n++) {
-		name_stream(name, n);
+		sample_streams_name_stream(name, n);
 		error = stream_recover(directory, name, SAMPLES_PACKET);
 	}
 	return error;
@@ -180,8 +180,8 @@ uint64_t samples_lost_so_far(const struct samples *samples)
 }
 
 /* Add a packet with the records that were put, or with losses only. */
-static int add_packet(struct samples *samples, unsigned cpu, struct wire_packet *packet, uint32_t bytes,
-		      uint64_t first, uint64_t last)
+static int sample_streams_add_packet(struct samples *samples, unsigned cpu, struct wire_packet *packet,
+				     uint32_t bytes, uint64_t first, uint64_t last)
 {
 	struct samples_stream *stream = &samples->streams[cpu];
 	int error;
@@ -217,7 +217,7 @@ static int add_first(struct samples *samples, unsigned cpu, uint64_t time)
 
 	if (samples->streams[cpu].sequence || !samples->streams[cpu].lost)
 		return 0;
-	return add_packet(samples, cpu, &empty, 0, time, time);
+	return sample_streams_add_packet(samples, cpu, &empty, 0, time, time);
 }
 
 static bool fits_last(const struct samples_stream *stream)
@@ -242,8 +242,8 @@ static int commit_one(struct samples *samples, unsigned cpu)
 	} else {
 		error = add_first(samples, cpu, stream->first);
 		if (!error)
-			error = add_packet(samples, cpu, (struct wire_packet *)stream->records, bytes,
-					   stream->first, stream->last);
+			error = sample_streams_add_packet(samples, cpu, (struct wire_packet *)stream->records,
+							  bytes, stream->first, stream->last);
 	}
 	if (!error) {
 		stream->kept += stream->count;
@@ -276,7 +276,7 @@ int samples_finish(struct samples *samples)
 		if (!samples->error)
 			samples->error = add_first(samples, n, end);
 		if (!samples->error && stream->reported != stream->lost)
-			samples->error = add_packet(samples, n, &packet, 0, end, end);
+			samples->error = sample_streams_add_packet(samples, n, &packet, 0, end, end);
 		stream_finish(&stream->stream);
 	}
 	if (!samples->error) /* the entries that it refers to are written */
@@ -296,7 +296,7 @@ void samples_next(struct samples *samples, int directory)
 		*stream = (struct samples_stream){ .records = stream->records,
 						   .time = stream->time,
 						   .lost_before = stream->lost_before + stream->lost };
-		begin_stream(&samples->streams[n].stream, directory, n);
+		sample_streams_begin_stream(&samples->streams[n].stream, directory, n);
 	}
 	table_writer_close(&samples->contexts);
 	error = begin_contexts(samples);

@@ -9,7 +9,7 @@
  *
  *	stream_extend()	records behind the last one, and time_end; the commit is content_bits
  *	stream_packet()	a packet in the padding; the commit is packet_bits of the packet before, which then ends there
- *	begin_file()	a file under another name, with its size and first packet; the commit is the rename
+ *	stream_output_begin_file()	a file under another name, with its size and first packet; the commit is the rename
  *	stream_finish()	a copy without the unused end; the commit is the rename over the original
  *
  * A commit happens as a whole: it is a rename, or one aligned word (write_word()). time_end is written before: after
@@ -17,7 +17,7 @@
  * After a crash of the machine the file system decides which writes there were; nothing here waits for the disk.
  *
  * A write that fails (disk full) leaves what was committed, and the drain stops. A recorder that resumes overwrites
- * what lies in the padding. find_last() finds the last packet by the sizes of those before it, and checks each:
+ * what lies in the padding. stream_output_find_last() finds the last packet by the sizes of those before it, and checks each:
  * others may have changed the files.
  *
  * A stream has one writer. `burin recover` refuses while the recorder lives.
@@ -50,7 +50,7 @@ static int write_word(int fd, uint64_t word, uint64_t at)
 	return write_fully(fd, &word, sizeof(word), at);
 }
 
-static void file_name(const struct stream *stream, unsigned number, char *name, size_t bytes)
+static void stream_output_file_name(const struct stream *stream, unsigned number, char *name, size_t bytes)
 {
 	if (number == 0)
 		snprintf(name, bytes, "%s", stream->name);
@@ -59,7 +59,7 @@ static void file_name(const struct stream *stream, unsigned number, char *name, 
 }
 
 /* Make a file that this packet covers completely. It appears under its name at once. */
-static int begin_file(struct stream *stream, struct wire_packet *packet, uint32_t content)
+static int stream_output_begin_file(struct stream *stream, struct wire_packet *packet, uint32_t content)
 {
 	uint64_t bytes = (uint64_t)STREAM_FILE_MIN
 			 << (stream->files < STREAM_DOUBLINGS ? stream->files : STREAM_DOUBLINGS);
@@ -76,7 +76,7 @@ static int begin_file(struct stream *stream, struct wire_packet *packet, uint32_
 		error = -errno;
 	if (!error)
 		error = write_fully(fd, packet, content, 0);
-	file_name(stream, stream->files, name, sizeof(name));
+	stream_output_file_name(stream, stream->files, name, sizeof(name));
 	if (!error)
 		error = create_rename(stream->directory, CREATE_DRAFT, name);
 	if (error) {
@@ -97,7 +97,7 @@ static int begin_file(struct stream *stream, struct wire_packet *packet, uint32_
 }
 
 /* Find the last packet of the last file, by the sizes of those before it. */
-static int find_last(struct stream *stream, struct wire_packet *packet)
+static int stream_output_find_last(struct stream *stream, struct wire_packet *packet)
 {
 	uint64_t at = 0;
 	ssize_t used;
@@ -131,7 +131,7 @@ int stream_reopen(struct stream *stream, struct wire_packet *packet)
 	int fd;
 
 	for (;; stream->files++) {
-		file_name(stream, stream->files, name, sizeof(name));
+		stream_output_file_name(stream, stream->files, name, sizeof(name));
 		fd = create_reopen(stream->directory, name);
 		if (fd < 0)
 			break;
@@ -146,7 +146,7 @@ int stream_reopen(struct stream *stream, struct wire_packet *packet)
 	}
 	if (fd != -ENOENT)
 		return fd;
-	return stream->files ? find_last(stream, packet) : 0;
+	return stream->files ? stream_output_find_last(stream, packet) : 0;
 }
 
 int stream_packet(struct stream *stream, struct wire_packet *packet, uint32_t content)
@@ -156,7 +156,7 @@ int stream_packet(struct stream *stream, struct wire_packet *packet, uint32_t co
 
 	packet->content_bits = (uint64_t)content * 8;
 	if (stream->fd < 0 || stream->file_bytes - at < stream->room)
-		return begin_file(stream, packet, content);
+		return stream_output_begin_file(stream, packet, content);
 	packet->packet_bits = (stream->file_bytes - at) * 8;
 	error = write_fully(stream->fd, packet, content, at);
 	if (!error) /* the commit */
@@ -186,7 +186,7 @@ int stream_extend(struct stream *stream, const void *records, uint32_t bytes, ui
 }
 
 /* Copy the used part of a file. */
-static int copy_file(int from, int to, uint64_t bytes)
+static int stream_output_copy_file(int from, int to, uint64_t bytes)
 {
 	static char buffer[1 << 16];
 	uint64_t at = 0;
@@ -215,13 +215,13 @@ int stream_finish(struct stream *stream)
 	if (stream->fd < 0)
 		return 0;
 	fd = create_draft(stream->directory);
-	error = fd < 0 ? fd : copy_file(stream->fd, fd, used);
+	error = fd < 0 ? fd : stream_output_copy_file(stream->fd, fd, used);
 	if (!error && ftruncate(fd, (off_t)used) != 0)
 		error = -errno;
 	if (!error)
 		error = write_word(fd, (used - stream->packet_at) * 8,
 				   stream->packet_at + offsetof(struct wire_packet, packet_bits));
-	file_name(stream, stream->files - 1, name, sizeof(name));
+	stream_output_file_name(stream, stream->files - 1, name, sizeof(name));
 	if (!error)
 		error = create_rename(stream->directory, CREATE_DRAFT, name);
 	if (error && fd >= 0)

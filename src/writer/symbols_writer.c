@@ -17,7 +17,7 @@ int symbols_writer_begin(struct symbols_writer *symbols, int directory, const ch
 	return table_writer_begin(&symbols->table, directory, name, WIRE_TABLE_SYMBOLS);
 }
 
-static int hold(struct symbols_entries *held, const void *entry, uint32_t bytes)
+static int symbols_writer_hold(struct symbols_entries *held, const void *entry, uint32_t bytes)
 {
 	if (!array_reserve(held->bytes, held->room, held->count + sizeof(bytes) + bytes))
 		return -ENOMEM;
@@ -38,10 +38,10 @@ int symbols_writer_entry(struct symbols_writer *symbols, const void *entry, size
 		return table_writer_entry(&symbols->table, entry, bytes) ? 0 : symbols->table.error;
 	if (held->count >= HELD_MAX)
 		error = symbols_writer_flush(symbols);
-	return error ? error : hold(held, entry, (uint32_t)bytes);
+	return error ? error : symbols_writer_hold(held, entry, (uint32_t)bytes);
 }
 
-static int release(struct table_writer *table, struct symbols_entries *held)
+static int symbols_writer_release(struct table_writer *table, struct symbols_entries *held)
 {
 	int error = 0;
 
@@ -63,7 +63,7 @@ int symbols_writer_flush(struct symbols_writer *symbols)
 	int error = table_writer_flush(&symbols->table);
 
 	for (unsigned n = 0; n < SYMBOLS_HELD && !error; n++)
-		error = release(&symbols->table, &symbols->held[n]);
+		error = symbols_writer_release(&symbols->table, &symbols->held[n]);
 	return error;
 }
 

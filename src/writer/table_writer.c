@@ -25,7 +25,7 @@ enum {
 };
 
 /* A partial write does not count. */
-static int append(struct table_writer *table, const void *data, size_t bytes)
+static int table_writer_append(struct table_writer *table, const void *data, size_t bytes)
 {
 	const int error = write_fully(table->fd, data, bytes, table->at);
 
@@ -39,7 +39,7 @@ static int begin_draft(struct table_writer *table, int directory, uint32_t magic
 	const struct wire_table header = { .magic = magic, .version = WIRE_TABLE_VERSION };
 
 	*table = (struct table_writer){ .fd = create_draft(directory) };
-	table->error = table->fd < 0 ? table->fd : append(table, &header, sizeof(header));
+	table->error = table->fd < 0 ? table->fd : table_writer_append(table, &header, sizeof(header));
 	return table->error;
 }
 
@@ -54,7 +54,7 @@ int table_writer_begin(struct table_writer *table, int directory, const char *na
 }
 
 /* Make room for @bytes more. Return: where they go; NULL: ->error. */
-static unsigned char *reserve(struct table_writer *table, size_t bytes)
+static unsigned char *table_writer_reserve(struct table_writer *table, size_t bytes)
 {
 	if (table->error)
 		return NULL;
@@ -67,7 +67,7 @@ static unsigned char *reserve(struct table_writer *table, size_t bytes)
 
 void table_writer_number(struct table_writer *table, uint64_t value)
 {
-	unsigned char *at = reserve(table, LEB128_MAX);
+	unsigned char *at = table_writer_reserve(table, LEB128_MAX);
 
 	if (at)
 		table->bytes = (size_t)(leb128_put(at, value) - table->block);
@@ -80,7 +80,7 @@ void table_writer_text(struct table_writer *table, const void *text, size_t byte
 	if (bytes > WIRE_TEXT_MAX)
 		bytes = WIRE_TEXT_MAX;
 	table_writer_number(table, bytes);
-	at = reserve(table, bytes);
+	at = table_writer_reserve(table, bytes);
 	if (!at || !bytes)
 		return;
 	memcpy(at, text, bytes);
@@ -103,7 +103,7 @@ uint32_t table_writer_end(struct table_writer *table)
 
 uint32_t table_writer_entry(struct table_writer *table, const void *entry, size_t bytes)
 {
-	unsigned char *at = reserve(table, bytes);
+	unsigned char *at = table_writer_reserve(table, bytes);
 
 	if (at) {
 		memcpy(at, entry, bytes);
@@ -179,7 +179,7 @@ static int write_block(struct table_writer *table)
 	else
 		memcpy(out + sizeof(block), table->block, table->bytes);
 	memcpy(out, &block, sizeof(block));
-	error = append(table, out, sizeof(block) + block.stored);
+	error = table_writer_append(table, out, sizeof(block) + block.stored);
 	free(out);
 	return error;
 }
@@ -200,8 +200,8 @@ int table_writer_flush(struct table_writer *table)
 }
 
 /* Copy a large block as it is; merge the entries of a small one. */
-static int take_block(struct table_writer *packed, const struct wire_block *block,
-		      const unsigned char *stored, ZSTD_DCtx *context)
+static int table_writer_take_block(struct table_writer *packed, const struct wire_block *block,
+				   const unsigned char *stored, ZSTD_DCtx *context)
 {
 	unsigned char *at;
 	int error;
@@ -209,10 +209,10 @@ static int take_block(struct table_writer *packed, const struct wire_block *bloc
 	if (block->columns || block->bytes >= TABLE_WRITER_WHOLE) {
 		error = table_writer_flush(packed);
 		if (!error)
-			error = append(packed, block, sizeof(*block));
-		return error ? error : append(packed, stored, block->stored);
+			error = table_writer_append(packed, block, sizeof(*block));
+		return error ? error : table_writer_append(packed, stored, block->stored);
 	}
-	at = reserve(packed, block->bytes);
+	at = table_writer_reserve(packed, block->bytes);
 	if (!at)
 		return packed->error;
 	if (block->stored == block->bytes)
@@ -243,7 +243,7 @@ static int take_blocks(struct table_writer *packed, const struct table_writer *t
 		if (!error && pread(table->fd, stored, block.stored, (off_t)at) != (ssize_t)block.stored)
 			error = -EBADMSG;
 		if (!error)
-			error = take_block(packed, &block, stored, context);
+			error = table_writer_take_block(packed, &block, stored, context);
 	}
 	free(stored);
 	ZSTD_freeDCtx(context);
@@ -285,7 +285,7 @@ static int copy_from(struct table_writer *table, int from, uint64_t end)
 			end - table->at < sizeof(part) ? (size_t)(end - table->at) : sizeof(part);
 		const ssize_t got = pread(from, part, wanted, (off_t)table->at);
 
-		error = got > 0 ? append(table, part, (size_t)got) : got < 0 ? -errno : -EIO;
+		error = got > 0 ? table_writer_append(table, part, (size_t)got) : got < 0 ? -errno : -EIO;
 	}
 	return error;
 }

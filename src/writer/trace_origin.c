@@ -24,7 +24,7 @@ int origin_write(int directory, const struct wire_origin *origins, unsigned coun
 }
 
 /* Reading starts at these offsets, and the file may be damaged: accept only offsets that a packet can have. */
-static int check(const struct wire_origin *origins, unsigned count)
+static int trace_origin_check(const struct wire_origin *origins, unsigned count)
 {
 	for (unsigned n = 0; n < count; n++)
 		if (origins[n].offset % 8 != 0 || origins[n].offset > WIRE_PACKET_MAX ||
@@ -46,5 +46,5 @@ int origin_read(int directory, struct wire_origin *origins, unsigned count)
 	if (got != (ssize_t)bytes)
 		error = got < 0 ? -errno : -EBADMSG;
 	close(fd);
-	return error ? error : check(origins, count);
+	return error ? error : trace_origin_check(origins, count);
 }

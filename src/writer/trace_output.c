@@ -12,7 +12,7 @@
 #include "ring/ring_deps.h"
 #include "wire/wire_terms.h"
 
-static void name_stream(const struct session *session, unsigned index, char *name, size_t bytes)
+static void trace_output_name_stream(const struct session *session, unsigned index, char *name, size_t bytes)
 {
 	unsigned cpus = session->geometry.cpus;
 
@@ -24,7 +24,7 @@ static void name_stream(const struct session *session, unsigned index, char *nam
 		snprintf(name, bytes, "%s%u", wire_file_keys[WIRE_FILE_LOCKED], index - cpus);
 }
 
-static int make_streams(struct output *output)
+static int trace_output_make_streams(struct output *output)
 {
 	const struct session *session = output->session;
 
@@ -36,7 +36,7 @@ static int make_streams(struct output *output)
 		struct output_stream *out = &output->streams[n];
 		char name[32];
 
-		name_stream(session, n, name, sizeof(name));
+		trace_output_name_stream(session, n, name, sizeof(name));
 		out->ring = &session->rings[n];
 		stream_init(&out->stream, output->directory, name, (uint32_t)out->ring->packet_words * 8);
 	}
@@ -75,7 +75,7 @@ int output_begin(struct output *output, const struct session *session, int direc
 	if (tables >= 0)
 		close(tables);
 	if (!error)
-		error = make_streams(output);
+		error = trace_output_make_streams(output);
 	for (unsigned n = 0; !error && origins && n < session->ring_count; n++)
 		output->streams[n].origin = origins[n];
 	if (!error && origins)
@@ -96,7 +96,7 @@ int output_reopen(struct output *output, const struct session *session, int dire
 	*output = (struct output){
 		.session = session, .directory = directory, .recording = *recording, .resumed = true
 	};
-	error = make_streams(output);
+	error = trace_output_make_streams(output);
 	origins = error ? NULL : calloc(session->ring_count, sizeof(*origins));
 	if (!error)
 		error = origins ? origin_read(output->directory, origins, session->ring_count) : -ENOMEM;
@@ -167,8 +167,8 @@ static uint64_t nanosecond_ticks(const struct output *output)
  * Add a packet. CTF readers see a loss as the difference between two packets. A loss before a stream's first record
  * therefore needs an empty packet, without losses, in front.
  */
-static void add_packet(struct output *output, struct output_stream *out, struct wire_packet *packet,
-		       uint32_t content, uint64_t sequence)
+static void trace_output_add_packet(struct output *output, struct output_stream *out,
+				    struct wire_packet *packet, uint32_t content, uint64_t sequence)
 {
 	struct wire_packet empty = *packet;
 	uint64_t before = nanosecond_ticks(output);
@@ -207,7 +207,7 @@ void output_records(struct output *output, unsigned index, struct wire_packet *p
 		memmove(packet + 1, records, bytes);
 		fill_header(out, packet, sequence, ledger);
 		fill_times(packet, validated->first, validated->time);
-		add_packet(output, out, packet, (uint32_t)sizeof(*packet) + bytes, sequence);
+		trace_output_add_packet(output, out, packet, (uint32_t)sizeof(*packet) + bytes, sequence);
 	}
 	if (!output->error)
 		out->kept += validated->count;
@@ -226,7 +226,7 @@ void output_losses(struct output *output, unsigned index, const struct wire_ledg
 		return;
 	time = time ? time + nanosecond_ticks(output) : ring_clock();
 	fill_times(&packet, time, time);
-	add_packet(output, out, &packet, sizeof(packet), sequence);
+	trace_output_add_packet(output, out, &packet, sizeof(packet), sequence);
 }
 
 uint64_t output_bytes(const struct output *output)

@@ -8,7 +8,7 @@ enum {
 	ROOM_MIN = 64,
 };
 
-static void insert(struct hash_table *table, struct hash_slot slot)
+static void hash_table_insert(struct hash_table *table, struct hash_slot slot)
 {
 	size_t at = slot.hash & (table->room - 1);
 
@@ -29,7 +29,7 @@ bool hash_table_reserve(struct hash_table *table)
 		return false;
 	for (size_t n = 0; n < table->room; n++)
 		if (table->slots[n].number)
-			insert(&larger, table->slots[n]);
+			hash_table_insert(&larger, table->slots[n]);
 	free(table->slots);
 	*table = larger;
 	return true;
@@ -37,7 +37,7 @@ bool hash_table_reserve(struct hash_table *table)
 
 void hash_table_add(struct hash_table *table, uint64_t hash, uint32_t number)
 {
-	insert(table, (struct hash_slot){ (uint32_t)(hash ^ hash >> 32), number });
+	hash_table_insert(table, (struct hash_slot){ (uint32_t)(hash ^ hash >> 32), number });
 	table->count++;
 }
 

@@ -38,8 +38,8 @@ static const char *const states[WIRE_CALL_SWITCHES] = { [WIRE_CALL_OFF] = "off",
 							[WIRE_CALL_SLOW] = "on",
 							[WIRE_CALL_ROOT] = "on" };
 
-static void print_json(const struct call_listing *listing, const struct listed_function *function,
-		       struct view_buffer *out)
+static void cmd_calls_print_json(const struct call_listing *listing, const struct listed_function *function,
+				 struct view_buffer *out)
 {
 	struct json json;
 
@@ -55,8 +55,8 @@ static void print_json(const struct call_listing *listing, const struct listed_f
 	json_end(&json);
 }
 
-static void print_text(const struct call_listing *listing, const struct listed_function *function,
-		       struct view_buffer *out)
+static void cmd_calls_print_text(const struct call_listing *listing, const struct listed_function *function,
+				 struct view_buffer *out)
 {
 	const char *path = call_listing_image(listing, function), *slash = strrchr(path, '/');
 	char count[TEXT_SHORT];
@@ -70,7 +70,7 @@ static void print_text(const struct call_listing *listing, const struct listed_f
 }
 
 /* The most often counted ones first, then in order of their first calls. */
-static int compare(const void *one, const void *other)
+static int cmd_calls_compare(const void *one, const void *other)
 {
 	const struct listed_function *a = one, *b = other;
 
@@ -92,7 +92,7 @@ static int read_named(struct call_listing *listing, struct listing_names *names,
 	return cmd_failed("cannot look up the names of functions: %s", strerror(-error));
 }
 
-static int list(const struct session *session, const struct target *target)
+static int cmd_calls_list(const struct session *session, const struct target *target)
 {
 	struct view_buffer out = { .used = 0 };
 	struct call_listing listing;
@@ -101,11 +101,12 @@ static int list(const struct session *session, const struct target *target)
 
 	if (result)
 		return result;
-	qsort(listing.functions, listing.count, sizeof(*listing.functions), compare);
+	qsort(listing.functions, listing.count, sizeof(*listing.functions), cmd_calls_compare);
 	if (!as_json && listing.count)
 		view_buffer_print(&out, "%-6s %11s  %s\n", "STATE", "COUNTED", "FUNCTION");
 	for (size_t n = 0; n < listing.count; n++)
-		(as_json ? print_json : print_text)(&listing, &listing.functions[n], &out);
+		(as_json ? cmd_calls_print_json : cmd_calls_print_text)(&listing, &listing.functions[n],
+									&out);
 	listing_names_free(&names);
 	call_listing_free(&listing);
 	return cmd_print(&out, STDOUT_FILENO);
@@ -117,7 +118,7 @@ enum {
 };
 
 /* Change the code of the programs accordingly. Where that is not permitted, the switches alone decide. */
-static void patch(struct session *session, const struct target *target)
+static void cmd_calls_patch(struct session *session, const struct target *target)
 {
 	struct process_change change;
 	char count[TEXT_SHORT];
@@ -214,7 +215,7 @@ static int check_words(char **operands, unsigned *change)
 	return 0;
 }
 
-static int run(char **operands)
+static int cmd_calls_run(char **operands)
 {
 	const bool changing = operands[1] != NULL;
 	struct session session;
@@ -237,9 +238,9 @@ static int run(char **operands)
 	else if (changing)
 		result = change_functions(&session, &target, operands[0], change, operands + 2);
 	else
-		result = list(&session, &target);
+		result = cmd_calls_list(&session, &target);
 	if (changing && session.calls.header && !result)
-		patch(&session, &target);
+		cmd_calls_patch(&session, &target);
 	return cmd_target_leave(target.path, &session, result);
 }
 
@@ -266,5 +267,5 @@ const struct cmd cmd_calls = {
 		      INT_MAX,
 		      "give a TARGET: a pid, a program's name or a session's path",
 		      { CMD_IS_TARGET } },
-	.main = run,
+	.main = cmd_calls_run,
 };

@@ -52,8 +52,8 @@ static const char *state_name(const struct listed_event *event)
 	return event->check.filter ? "where" : event->check.limit ? "limit" : "sample";
 }
 
-static void print_text(const struct listed_event *event, bool paused, uint64_t buffered,
-		       struct view_buffer *out)
+static void cmd_events_print_text(const struct listed_event *event, bool paused, uint64_t buffered,
+				  struct view_buffer *out)
 {
 	char count[TEXT_SHORT], state[16];
 
@@ -90,8 +90,8 @@ static void print_text(const struct listed_event *event, bool paused, uint64_t b
 				  event->refused, event->refused_file, event->refused_line);
 }
 
-static void print_json(const struct listed_event *event, bool paused, uint64_t buffered,
-		       struct view_buffer *out)
+static void cmd_events_print_json(const struct listed_event *event, bool paused, uint64_t buffered,
+				  struct view_buffer *out)
 {
 	const char *dot = strchr(event->name, '.');
 	struct format format;
@@ -140,19 +140,19 @@ struct refused {
 		why[WIRE_FILE_MAX + 1];
 };
 
-static void copy_text(const struct session *session, uint32_t offset, char *out, size_t room)
+static void cmd_events_copy_text(const struct session *session, uint32_t offset, char *out, size_t room)
 {
 	if (!session_event_copy(session, offset, out, room))
 		snprintf(out, room, "?");
 }
 
-static void copy_refused(const struct session *session, uint32_t number, struct refused *out)
+static void cmd_events_copy_refused(const struct session *session, uint32_t number, struct refused *out)
 {
 	out->entry = session->shared->refused[number];
-	copy_text(session, out->entry.name, out->name, sizeof(out->name));
-	copy_text(session, out->entry.format, out->format, sizeof(out->format));
-	copy_text(session, out->entry.file, out->file, sizeof(out->file));
-	copy_text(session, out->entry.why, out->why, sizeof(out->why));
+	cmd_events_copy_text(session, out->entry.name, out->name, sizeof(out->name));
+	cmd_events_copy_text(session, out->entry.format, out->format, sizeof(out->format));
+	cmd_events_copy_text(session, out->entry.file, out->file, sizeof(out->file));
+	cmd_events_copy_text(session, out->entry.why, out->why, sizeof(out->why));
 }
 
 static void print_refusal_text(const struct refused *refused, struct view_buffer *out)
@@ -195,21 +195,21 @@ static void print_more(uint32_t more, struct view_buffer *out)
 	json_end(&json);
 }
 
-static void print_refused(const struct session *session, struct view_buffer *out)
+static void cmd_events_print_refused(const struct session *session, struct view_buffer *out)
 {
 	const uint32_t count = session->shared->refusals;
 
 	for (uint32_t n = 0; n < count && n < WIRE_REFUSALS_MAX; n++) {
 		struct refused refused;
 
-		copy_refused(session, n, &refused);
+		cmd_events_copy_refused(session, n, &refused);
 		(as_json ? print_refusal_json : print_refusal_text)(&refused, out);
 	}
 	if (count > WIRE_REFUSALS_MAX)
 		print_more(count - WIRE_REFUSALS_MAX, out);
 }
 
-static bool is_selected(const char *event, char **globs)
+static bool cmd_events_is_selected(const char *event, char **globs)
 {
 	for (char **glob = globs; *glob; glob++)
 		if (glob_match(*glob, event))
@@ -218,7 +218,7 @@ static bool is_selected(const char *event, char **globs)
 }
 
 /* Frees the listing. @count: set to the number of matching events */
-static int print(struct session *session, struct listing *listing, char **globs, unsigned *count)
+static int cmd_events_print(struct session *session, struct listing *listing, char **globs, unsigned *count)
 {
 	struct view_buffer out = { .used = 0 };
 	unsigned printed = 0;
@@ -230,16 +230,16 @@ static int print(struct session *session, struct listing *listing, char **globs,
 		const struct listed_event *event = &listing->events[n];
 		const uint64_t buffered = counts ? counts[event->id] : 0;
 
-		if (!is_selected(event->name, globs))
+		if (!cmd_events_is_selected(event->name, globs))
 			continue;
 		printed++;
 		if (as_json)
-			print_json(event, listing->paused, buffered, &out);
+			cmd_events_print_json(event, listing->paused, buffered, &out);
 		else
-			print_text(event, listing->paused, buffered, &out);
+			cmd_events_print_text(event, listing->paused, buffered, &out);
 	}
 	if (!*globs)
-		print_refused(session, &out);
+		cmd_events_print_refused(session, &out);
 	free(counts);
 	listing_free(listing);
 	*count = printed;
@@ -275,7 +275,7 @@ static int print_program(const char *word, char **globs)
 
 	if (result)
 		return result;
-	result = print(&session, &listing, globs, &count);
+	result = cmd_events_print(&session, &listing, globs, &count);
 	if (!result && !count && *globs)
 		result = cmd_usage("%s: no such event", *globs);
 	return cmd_target_leave(target.path, &session, result);
@@ -315,7 +315,7 @@ static int print_kernel(char **globs)
 		if (!result && listing_read(&listing, &session) != 0)
 			result = cmd_failed("out of memory");
 		if (!result)
-			result = print(&session, &listing, names, &count);
+			result = cmd_events_print(&session, &listing, names, &count);
 		if (!result)
 			result = kernel_listing((const char *const *)globs, as_json, &session, count != 0);
 		result = cmd_target_leave(target.path, &session, result);
@@ -324,7 +324,7 @@ static int print_kernel(char **globs)
 	return result;
 }
 
-static int run(char **operands)
+static int cmd_events_run(char **operands)
 {
 	cmd_output_begin();
 	return strcmp(operands[0], TARGET_KERNEL) == 0 ? print_kernel(operands + 1)
@@ -352,5 +352,5 @@ const struct cmd cmd_events = {
 		      INT_MAX,
 		      "give a TARGET: a pid, a program's name or a session's path",
 		      { CMD_IS_TARGET, CMD_IS_EVENT } },
-	.main = run,
+	.main = cmd_events_run,
 };

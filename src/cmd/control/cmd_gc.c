@@ -25,7 +25,7 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
-static void list(void *data, const char *session)
+static void cmd_gc_list(void *data, const char *session)
 {
 	const char *directory = data;
 
@@ -33,7 +33,7 @@ static void list(void *data, const char *session)
 }
 
 /* The sessions of a directory. @data: the exit code */
-static void collect(void *data, int fd, const char *path, uint32_t user)
+static void cmd_gc_collect(void *data, int fd, const char *path, uint32_t user)
 {
 	int *result = data;
 
@@ -56,7 +56,7 @@ static int remove_target(const struct target *target)
 		return cmd_failed("%s: cannot remove the session: %s", target->path, strerror(-error));
 	removed++;
 	if (how.dry_run)
-		list("", target->path);
+		cmd_gc_list("", target->path);
 	return 0;
 }
 
@@ -89,16 +89,16 @@ static int collect_target(const char *word)
 	return result;
 }
 
-static int run(char **operands)
+static int cmd_gc_run(char **operands)
 {
 	int result = 0;
 
 	if (*operands && *of_all)
 		return cmd_usage("%s: is for all sessions; give no TARGET", of_all);
 	if (how.dry_run)
-		how.visit = list;
+		how.visit = cmd_gc_list;
 	if (!*operands)
-		directory_each(false, collect, &result);
+		directory_each(false, cmd_gc_collect, &result);
 	for (; *operands; operands++) {
 		const int failed = collect_target(*operands);
 
@@ -127,5 +127,5 @@ const struct cmd cmd_gc = {
 		 "read; 2 for a wrong option, or a TARGET that has no session or uses it.\n",
 	.options = table,
 	.operands = { 0, INT_MAX, NULL, { CMD_IS_TARGET, CMD_IS_TARGET } },
-	.main = run,
+	.main = cmd_gc_run,
 };

@@ -44,7 +44,7 @@ static uint64_t age_of(const struct target *target)
 }
 
 /* Return: whether there is a row. @fault: set after a message, if the session cannot be read */
-static bool read_row(const struct target *target, struct row *row, bool *fault)
+static bool cmd_ls_read_row(const struct target *target, struct row *row, bool *fault)
 {
 	struct session session;
 	const char *why;
@@ -82,7 +82,7 @@ static void print_user(uid_t user, struct view_buffer *out)
 		view_buffer_print(out, "%-10u ", (unsigned)user);
 }
 
-static void print_text(const struct target *target, const struct row *row, struct view_buffer *out)
+static void cmd_ls_print_text(const struct target *target, const struct row *row, struct view_buffer *out)
 {
 	char events[TEXT_SHORT], lost[TEXT_SHORT], used[TEXT_SHORT], age[TEXT_SHORT];
 
@@ -102,7 +102,7 @@ static void print_text(const struct target *target, const struct row *row, struc
 	view_buffer_print(out, "\n");
 }
 
-static void print_json(const struct target *target, const struct row *row, struct view_buffer *out)
+static void cmd_ls_print_json(const struct target *target, const struct row *row, struct view_buffer *out)
 {
 	struct json json;
 
@@ -148,7 +148,7 @@ static int print_notes(const struct target_list *list, bool json)
 			  text_count(count, unsearched), text_plural(unsearched));
 }
 
-static int print(const struct target_list *list)
+static int cmd_ls_print(const struct target_list *list)
 {
 	struct view_buffer out = { .used = 0 };
 	bool fault = false;
@@ -162,12 +162,12 @@ static int print(const struct target_list *list)
 	for (unsigned n = 0; n < list->count; n++) {
 		struct row row;
 
-		if (!read_row(&list->targets[n], &row, &fault))
+		if (!cmd_ls_read_row(&list->targets[n], &row, &fault))
 			continue;
 		if (form.json)
-			print_json(&list->targets[n], &row, &out);
+			cmd_ls_print_json(&list->targets[n], &row, &out);
 		else
-			print_text(&list->targets[n], &row, &out);
+			cmd_ls_print_text(&list->targets[n], &row, &out);
 	}
 	result = view_buffer_write(&out, STDOUT_FILENO);
 	view_buffer_free(&out);
@@ -175,7 +175,7 @@ static int print(const struct target_list *list)
 	return cmd_written(result) || fault ? CMD_FAULTS : 0;
 }
 
-static int run(char **operands)
+static int cmd_ls_run(char **operands)
 {
 	const char *word = operands[0], *why = "";
 	struct target_list list;
@@ -196,7 +196,7 @@ static int run(char **operands)
 	if (list.count == 0 && word)
 		result = cmd_usage("%s: no such session", word);
 	else
-		result = print(&list);
+		result = cmd_ls_print(&list);
 	if (list.count == 0 && !word && !form.json && !unread)
 		cmd_note("burin: no sessions; only programs with tracepoints have one while they run; see "
 			 "burin(3)\n");
@@ -233,5 +233,5 @@ const struct cmd cmd_ls = {
 		 "many mappings had to be searched for users of a session; 2 if there is no such TARGET.\n",
 	.options = table,
 	.operands = { 0, 1, "give one TARGET, or none", { CMD_IS_TARGET } },
-	.main = run,
+	.main = cmd_ls_run,
 };

@@ -46,7 +46,7 @@ static void print_sizes(const struct resized *resized)
 	cmd_note("\n");
 }
 
-static int run(char **operands)
+static int cmd_resize_run(char **operands)
 {
 	const char *word = operands[0], *size = operands[1];
 	struct resized resized;
@@ -88,5 +88,5 @@ const struct cmd cmd_resize = {
 		 "ended, or SIZE is invalid or too large.\n",
 	.options = table,
 	.operands = { 2, 2, "give TARGET and SIZE, such as: burin resize 4711 32M", { CMD_IS_TARGET } },
-	.main = run,
+	.main = cmd_resize_run,
 };

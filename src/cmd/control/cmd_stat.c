@@ -41,21 +41,22 @@ struct sample {
 	uint64_t ns;
 };
 
-static uint64_t rate(const struct sample *before, const struct sample *after)
+static uint64_t cmd_stat_rate(const struct sample *before, const struct sample *after)
 {
 	uint64_t ns = after->ns - before->ns;
 
 	return ns ? (uint64_t)((double)(after->stat.written - before->stat.written) * 1e9 / (double)ns) : 0;
 }
 
-static void print_text(const struct sample *before, const struct sample *after, struct view_buffer *out)
+static void cmd_stat_print_text(const struct sample *before, const struct sample *after,
+				struct view_buffer *out)
 {
 	const struct session_stat *stat = &after->stat;
 	char text[TEXT_SHORT], room[TEXT_SHORT];
 
 	view_buffer_print(out, "%s events written", text_count(text, stat->written));
 	if (before)
-		view_buffer_print(out, " (%s/s)", text_count(text, rate(before, after)));
+		view_buffer_print(out, " (%s/s)", text_count(text, cmd_stat_rate(before, after)));
 	view_buffer_print(out, ", buffers %s of %s on %u ring%s", text_size(text, stat->used_bytes),
 			  text_size(room, stat->room_bytes), stat->rings, text_plural(stat->rings));
 	view_buffer_print(out, ", lost %s", text_count(text, wire_lost_sum(stat->lost)));
@@ -74,7 +75,8 @@ static void print_text(const struct sample *before, const struct sample *after, 
 	view_buffer_print(out, "\n");
 }
 
-static void print_json(const struct sample *before, const struct sample *after, struct view_buffer *out)
+static void cmd_stat_print_json(const struct sample *before, const struct sample *after,
+				struct view_buffer *out)
 {
 	const struct session_stat *stat = &after->stat;
 	struct json json;
@@ -83,7 +85,7 @@ static void print_json(const struct sample *before, const struct sample *after, 
 	json_object(&json, NULL);
 	json_u64(&json, "written", stat->written);
 	if (before)
-		json_u64(&json, "written_per_s", rate(before, after));
+		json_u64(&json, "written_per_s", cmd_stat_rate(before, after));
 	json_u64(&json, "rings", stat->rings);
 	json_u64(&json, "buffer_used_bytes", stat->used_bytes);
 	json_u64(&json, "buffer_bytes", stat->room_bytes);
@@ -99,15 +101,15 @@ static void print_json(const struct sample *before, const struct sample *after, 
 	json_end(&json);
 }
 
-static int print(const struct sample *before, const struct sample *after, bool json)
+static int cmd_stat_print(const struct sample *before, const struct sample *after, bool json)
 {
 	struct view_buffer out = { .used = 0 };
 	int result;
 
 	if (json)
-		print_json(before, after, &out);
+		cmd_stat_print_json(before, after, &out);
 	else
-		print_text(before, after, &out);
+		cmd_stat_print_text(before, after, &out);
 	result = view_buffer_write(&out, STDOUT_FILENO);
 	view_buffer_free(&out);
 	return result;
@@ -124,7 +126,7 @@ static bool still_runs(const char *path)
 	return runs;
 }
 
-static int watch(struct session *session, const char *path, uint64_t seconds, bool json)
+static int cmd_stat_watch(struct session *session, const char *path, uint64_t seconds, bool json)
 {
 	struct sample samples[2], *before = NULL, *now = samples;
 	const struct timespec pause = { .tv_sec = (time_t)seconds };
@@ -135,7 +137,7 @@ static int watch(struct session *session, const char *path, uint64_t seconds, bo
 
 		session_stat_read(session, &now->stat);
 		now->ns = clock_ns(CLOCK_MONOTONIC);
-		result = print(before, now, json);
+		result = cmd_stat_print(before, now, json);
 		if (result || !runs || cmd_target_was_truncated(session))
 			return cmd_written(result);
 		before = now;
@@ -144,7 +146,7 @@ static int watch(struct session *session, const char *path, uint64_t seconds, bo
 	}
 }
 
-static int run(char **operands)
+static int cmd_stat_run(char **operands)
 {
 	struct session session;
 	struct target target;
@@ -164,7 +166,7 @@ static int run(char **operands)
 	if (result)
 		return result;
 	cmd_output_begin();
-	result = watch(&session, target.path, interval, options.json);
+	result = cmd_stat_watch(&session, target.path, interval, options.json);
 	return cmd_target_leave(target.path, &session, result);
 }
 
@@ -183,5 +185,5 @@ const struct cmd cmd_stat = {
 		 "failed; 127 if there is no such COMMAND, 126 if it cannot be run.\n",
 	.options = table,
 	.operands = { 0, 1, NULL, { CMD_IS_TARGET } },
-	.main = run,
+	.main = cmd_stat_run,
 };

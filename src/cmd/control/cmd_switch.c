@@ -39,7 +39,7 @@ static enum wire_switch state_of(const struct request *request)
 	return !request->on ? WIRE_OFF : is_conditional(request) ? WIRE_CONDITIONAL : WIRE_ON;
 }
 
-static bool is_selected(const struct request *request, const struct listed_event *event)
+static bool cmd_switch_is_selected(const struct request *request, const struct listed_event *event)
 {
 	if (request->on && event->level > request->level)
 		return false;
@@ -58,8 +58,8 @@ static int blame_filter(const struct request *request, const char *event, const 
 }
 
 /* Return: 0 or CMD_USAGE. */
-static int compile(const struct request *request, const struct listed_event *event,
-		   struct filter_entry *compiled)
+static int cmd_switch_compile(const struct request *request, const struct listed_event *event,
+			      struct filter_entry *compiled)
 {
 	struct filter_error fault;
 
@@ -79,9 +79,9 @@ static int compile_all(const struct request *request, const struct listing *list
 	if (!request->where)
 		return 0;
 	for (unsigned n = 0; n < listing->count; n++) {
-		if (!is_selected(request, &listing->events[n]))
+		if (!cmd_switch_is_selected(request, &listing->events[n]))
 			continue;
-		if (compile(request, &listing->events[n], &filters[n]) != 0)
+		if (cmd_switch_compile(request, &listing->events[n], &filters[n]) != 0)
 			return CMD_USAGE;
 		matched = true;
 	}
@@ -90,7 +90,7 @@ static int compile_all(const struct request *request, const struct listing *list
 }
 
 /* For events that register later. */
-static int change_rules(const struct request *request, struct session *session, const char *target)
+static int cmd_switch_change_rules(const struct request *request, struct session *session, const char *target)
 {
 	const struct session_rule rule = { .state = state_of(request),
 					   .level = request->level,
@@ -126,10 +126,10 @@ static int change_event(const struct request *request, struct session *session,
 static int change_all(const struct request *request, struct session *session, const struct listing *listing,
 		      const struct filter_entry *filters, const char *target)
 {
-	int result = change_rules(request, session, target);
+	int result = cmd_switch_change_rules(request, session, target);
 
 	for (unsigned n = 0; !result && n < listing->count; n++)
-		if (is_selected(request, &listing->events[n]))
+		if (cmd_switch_is_selected(request, &listing->events[n]))
 			result = change_event(request, session, &listing->events[n], &filters[n], target);
 	return result;
 }
@@ -148,7 +148,7 @@ enum {
 	APPLY_AGAIN = -1, /* events were registered after the listing, and have no compiled filter */
 };
 
-static int commit(struct session *session, const char *target)
+static int cmd_switch_commit(struct session *session, const char *target)
 {
 	const int error = session_change_commit(session);
 
@@ -172,7 +172,7 @@ static int try_to_apply(const struct request *request, struct session *session, 
 	}
 	filters = calloc(listing.count + 1, sizeof(*filters));
 	for (unsigned n = 0; n < listing.count; n++)
-		matching += is_selected(request, &listing.events[n]);
+		matching += cmd_switch_is_selected(request, &listing.events[n]);
 	if (!filters)
 		result = cmd_failed("out of memory");
 	else
@@ -186,7 +186,7 @@ static int try_to_apply(const struct request *request, struct session *session, 
 		if (result)
 			session_change_cancel(session);
 		else
-			result = commit(session, target);
+			result = cmd_switch_commit(session, target);
 	}
 	if (!result && !request->quiet)
 		cmd_note("burin: %s event%s %s; also those that match later\n", text_count(count, matching),
@@ -196,7 +196,7 @@ static int try_to_apply(const struct request *request, struct session *session, 
 	return result;
 }
 
-static int apply(const struct request *request, struct session *session, const char *target)
+static int cmd_switch_apply(const struct request *request, struct session *session, const char *target)
 {
 	int result = APPLY_AGAIN;
 
@@ -217,7 +217,7 @@ static const struct cmd_option enable_table[] = {
 	OPTION_TEXT("-w, --where EXPR", &request.where,
 		    "record only if EXPR is true of the arguments, such as\n'len > 1000 && proto == "
 		    "\"tcp\"'; see "
-		    "burin-enable(1)"),
+		    "burin-cmd_switch_enable(1)"),
 	OPTION_NUMBER("--sample N", &request.sample, 1, UINT32_MAX, "of these, record every N-th"),
 	OPTION_NUMBER("--limit N", &request.limit, 1, UINT32_MAX, "of these, record at most N a second"),
 	OPTION_NUMBER("--level N", &request.level, 0, WIRE_LEVEL_MAX,
@@ -239,7 +239,7 @@ static const struct cmd_option pause_table[] = {
 	{ 0 },
 };
 
-static int run(char **operands)
+static int cmd_switch_run(char **operands)
 {
 	struct session session;
 	struct target target;
@@ -250,19 +250,19 @@ static int run(char **operands)
 	request.globs = operands + 1;
 	result = cmd_target_globs(&target, (const char **)request.globs);
 	if (!result)
-		result = apply(&request, &session, operands[0]);
+		result = cmd_switch_apply(&request, &session, operands[0]);
 	return cmd_target_leave(target.path, &session, result);
 }
 
-static int enable(char **operands)
+static int cmd_switch_enable(char **operands)
 {
 	request.on = true;
-	return run(operands);
+	return cmd_switch_run(operands);
 }
 
-static int disable(char **operands)
+static int cmd_switch_disable(char **operands)
 {
-	return run(operands);
+	return cmd_switch_run(operands);
 }
 
 static int pause_or_resume(char **operands, bool paused)
@@ -311,7 +311,7 @@ const struct cmd cmd_enable = {
 		      INT_MAX,
 		      "give a TARGET and the names of events, such as: burin enable server 'http.*'",
 		      { CMD_IS_TARGET, CMD_IS_EVENT } },
-	.main = enable,
+	.main = cmd_switch_enable,
 };
 
 const struct cmd cmd_disable = {
@@ -327,7 +327,7 @@ const struct cmd cmd_disable = {
 		      INT_MAX,
 		      "give a TARGET and the names of events, such as: burin disable server 'http.*'",
 		      { CMD_IS_TARGET, CMD_IS_EVENT } },
-	.main = disable,
+	.main = cmd_switch_disable,
 };
 
 const struct cmd cmd_pause = {

@@ -33,7 +33,7 @@ static bool module_has(const struct session *module, const char *name)
 	return false;
 }
 
-static void print_text(struct view_buffer *out, const struct tracepoint *point)
+static void kernel_listing_print_text(struct view_buffer *out, const struct tracepoint *point)
 {
 	struct format format = { .count = 0 };
 
@@ -55,7 +55,7 @@ static void print_text(struct view_buffer *out, const struct tracepoint *point)
 	view_buffer_print(out, "\n");
 }
 
-static void print_json(struct view_buffer *out, const struct tracepoint *point)
+static void kernel_listing_print_json(struct view_buffer *out, const struct tracepoint *point)
 {
 	struct json json;
 
@@ -71,7 +71,7 @@ static void print_json(struct view_buffer *out, const struct tracepoint *point)
 	json_end(&json);
 }
 
-static int take(void *context, const struct tracepoint *point)
+static int kernel_listing_take(void *context, const struct tracepoint *point)
 {
 	struct kernel_list *list = context;
 
@@ -81,15 +81,15 @@ static int take(void *context, const struct tracepoint *point)
 	snprintf(list->last, sizeof(list->last), "%s", point->event);
 	if (!list->count++ && list->module && !list->as_json)
 		view_buffer_print(&list->out, "\nBy burin record --kernel only:\n");
-	(list->as_json ? print_json : print_text)(&list->out, point);
+	(list->as_json ? kernel_listing_print_json : kernel_listing_print_text)(&list->out, point);
 	return 0;
 }
 
 static int list_tracepoints(const char *const *globs, struct kernel_list *list, int events)
 {
-	const int error = tracefs_each(events, globs, take, list);
+	const int error = tracefs_each(events, globs, kernel_listing_take, list);
 
-	return error ? error : unnamed_calls_each(globs, take, list);
+	return error ? error : unnamed_calls_each(globs, kernel_listing_take, list);
 }
 
 /* The probes that the globs describe, and the tracepoints that match the others. */
@@ -103,9 +103,9 @@ static int list_each(const char *const *globs, struct kernel_list *list, int eve
 
 		*list->last = '\0';
 		if (kernel_function_is_one(*globs))
-			error = kernel_function_find(*globs, take, list, why);
+			error = kernel_function_find(*globs, kernel_listing_take, list, why);
 		else if (probe_is_one(*globs))
-			error = probe_find(*globs, &file, take, list, why);
+			error = probe_find(*globs, &file, kernel_listing_take, list, why);
 		else
 			error = list_tracepoints(one, list, events);
 		if (file >= 0)

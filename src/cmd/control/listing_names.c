@@ -22,7 +22,7 @@ struct entry {
 	const unsigned char *at, *end;
 };
 
-static uint64_t take(struct entry *entry)
+static uint64_t listing_names_take(struct entry *entry)
 {
 	uint64_t value;
 	const unsigned char *next = leb128_get(entry->at, entry->end, &value);
@@ -31,16 +31,16 @@ static uint64_t take(struct entry *entry)
 	return next ? value : 0;
 }
 
-static const char *take_text(const struct listing_names *names, struct entry *entry)
+static const char *listing_names_take_text(const struct listing_names *names, struct entry *entry)
 {
-	const uint64_t number = take(entry);
+	const uint64_t number = listing_names_take(entry);
 
 	return number - 1 < names->count ? names->texts[number - 1] : NULL;
 }
 
-static int keep_text(struct listing_names *names, struct entry *entry)
+static int listing_names_keep_text(struct listing_names *names, struct entry *entry)
 {
-	const uint64_t bytes = take(entry);
+	const uint64_t bytes = listing_names_take(entry);
 
 	if (bytes > (uint64_t)(entry->end - entry->at) ||
 	    !array_reserve(names->texts, names->room, names->count + 1))
@@ -49,7 +49,7 @@ static int keep_text(struct listing_names *names, struct entry *entry)
 	return names->texts[names->count++] ? 0 : -ENOMEM;
 }
 
-static int compare(const void *one, const void *other)
+static int listing_names_compare(const void *one, const void *other)
 {
 	const struct listed_function *a = *(struct listed_function *const *)one,
 				     *b = *(struct listed_function *const *)other;
@@ -58,7 +58,7 @@ static int compare(const void *one, const void *other)
 }
 
 /* The first function of an image at or behind an offset, in the order. */
-static size_t position(const struct listing_names *names, uint64_t image, uint64_t offset)
+static size_t listing_names_position(const struct listing_names *names, uint64_t image, uint64_t offset)
 {
 	size_t low = 0, high = names->listing->count;
 
@@ -78,7 +78,7 @@ static size_t position(const struct listing_names *names, uint64_t image, uint64
 static void name_range(struct listing_names *names, uint64_t image, uint64_t begin, uint64_t size, bool exact,
 		       const char *name, const char *file)
 {
-	for (size_t n = position(names, image, begin); n < names->listing->count; n++) {
+	for (size_t n = listing_names_position(names, image, begin); n < names->listing->count; n++) {
 		struct listed_function *function = names->order[n];
 
 		if (function->image != image || function->offset - begin >= size)
@@ -91,38 +91,38 @@ static void name_range(struct listing_names *names, uint64_t image, uint64_t beg
 }
 
 /* The outermost frame is the function; others were inlined at its beginning. */
-static void take_location(struct listing_names *names, struct entry *entry)
+static void listing_names_take_location(struct listing_names *names, struct entry *entry)
 {
-	const uint64_t image = take(entry), offset = take(entry);
+	const uint64_t image = listing_names_take(entry), offset = listing_names_take(entry);
 	const char *name = NULL, *file = NULL;
 
-	take(entry); /* begin */
-	take(entry); /* size */
-	for (uint64_t frames = take(entry); frames && entry->at < entry->end; frames--) {
-		name = take_text(names, entry);
-		file = take_text(names, entry);
-		take(entry); /* line */
+	listing_names_take(entry); /* begin */
+	listing_names_take(entry); /* size */
+	for (uint64_t frames = listing_names_take(entry); frames && entry->at < entry->end; frames--) {
+		name = listing_names_take_text(names, entry);
+		file = listing_names_take_text(names, entry);
+		listing_names_take(entry); /* line */
 	}
 	name_range(names, image, offset, 1, true, name, file);
 }
 
-static int on_entry(void *data, const void *bytes, size_t count)
+static int listing_names_on_entry(void *data, const void *bytes, size_t count)
 {
 	struct entry entry = { bytes, (const unsigned char *)bytes + count };
 	struct listing_names *names = data;
 	uint64_t image, begin, size;
 
-	switch (take(&entry)) {
+	switch (listing_names_take(&entry)) {
 	case WIRE_SYMBOLS_TEXT:
-		return keep_text(names, &entry);
+		return listing_names_keep_text(names, &entry);
 	case WIRE_SYMBOLS_LOCATION:
-		take_location(names, &entry);
+		listing_names_take_location(names, &entry);
 		return 0;
 	case WIRE_SYMBOLS_FUNCTION:
-		image = take(&entry);
-		begin = take(&entry);
-		size = take(&entry);
-		name_range(names, image, begin, size, false, take_text(names, &entry), NULL);
+		image = listing_names_take(&entry);
+		begin = listing_names_take(&entry);
+		size = listing_names_take(&entry);
+		name_range(names, image, begin, size, false, listing_names_take_text(names, &entry), NULL);
 		return 0;
 	default:
 		return 0;
@@ -147,7 +147,8 @@ bool listing_names_open(const struct target *target, struct symbolize_image *ima
 }
 
 /* The offsets of each image, sorted, each once. */
-static void collect(const struct listing_names *names, struct symbolize_image *images, uint64_t *offsets)
+static void listing_names_collect(const struct listing_names *names, struct symbolize_image *images,
+				  uint64_t *offsets)
 {
 	const struct call_listing *listing = names->listing;
 	size_t at = 0, used = 0;
@@ -180,7 +181,7 @@ int listing_names_find(struct listing_names *names, struct call_listing *listing
 	bool is_foreign = false;
 	const struct symbolize_options options = { .deadline_ms = NAMES_DEADLINE_MS,
 						   .data = names,
-						   .entry = on_entry };
+						   .entry = listing_names_on_entry };
 	struct symbolize_image *images = calloc(listing->image_count + 1, sizeof(*images));
 	uint64_t *offsets = calloc(listing->count + 1, sizeof(*offsets));
 	struct symbolize_counts counts;
@@ -191,8 +192,8 @@ int listing_names_find(struct listing_names *names, struct call_listing *listing
 	if (images && offsets && names->order) {
 		for (size_t n = 0; n < listing->count; n++)
 			names->order[n] = &listing->functions[n];
-		qsort(names->order, listing->count, sizeof(*names->order), compare);
-		collect(names, images, offsets);
+		qsort(names->order, listing->count, sizeof(*names->order), listing_names_compare);
+		listing_names_collect(names, images, offsets);
 		is_foreign = listing_names_open(target, images, listing->image_count);
 		error = symbolize(images, listing->image_count, &options, &counts);
 	}

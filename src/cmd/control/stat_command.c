@@ -99,7 +99,7 @@ static void add_time(struct counts *counts, const char *event)
 }
 
 /* "cycles", "sched:sched_switch"; ":u" excludes the kernel. */
-static int add_event(struct counts *counts, const char *text, size_t bytes)
+static int stat_command_add_event(struct counts *counts, const char *text, size_t bytes)
 {
 	struct count_row *row;
 	char event[128], why[256];
@@ -115,14 +115,14 @@ static int add_event(struct counts *counts, const char *text, size_t bytes)
 	return 0;
 }
 
-static int add_events(struct counts *counts, const char *list)
+static int stat_command_add_events(struct counts *counts, const char *list)
 {
 	int result = 0;
 
 	while (!result && *list) {
 		const size_t bytes = strcspn(list, ",");
 
-		result = add_event(counts, list, bytes);
+		result = stat_command_add_event(counts, list, bytes);
 		list += bytes + (list[bytes] == ',');
 	}
 	return result;
@@ -146,7 +146,7 @@ static void choose_source(struct count_row *row, int error)
 		row->error = error ?: -EACCES;
 }
 
-static void open_counters(struct counts *counts)
+static void stat_command_open_counters(struct counts *counts)
 {
 	for (unsigned n = 0; n < counts->count; n++) {
 		struct count_row *row = &counts->rows[n];
@@ -158,13 +158,13 @@ static void open_counters(struct counts *counts)
 	}
 }
 
-static void close_counters(struct counts *counts)
+static void stat_command_close_counters(struct counts *counts)
 {
 	for (unsigned n = 0; n < counts->count; n++)
 		counter_close(&counts->rows[n].counter);
 }
 
-static void read_row(struct count_row *row, double elapsed, const struct rusage *usage)
+static void stat_command_read_row(struct count_row *row, double elapsed, const struct rusage *usage)
 {
 	struct counter_value value;
 	double number = elapsed;
@@ -188,13 +188,13 @@ static void read_row(struct count_row *row, double elapsed, const struct rusage 
 
 /* ---- runs ---- */
 
-static int status_of(int status)
+static int stat_command_status_of(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 /* Return: 0, or the errno of the exec. */
-static int run(struct counts *counts)
+static int stat_command_run(struct counts *counts)
 {
 	extern char **environ;
 	struct rusage usage;
@@ -202,7 +202,7 @@ static int run(struct counts *counts)
 	pid_t pid;
 	int status, error;
 
-	open_counters(counts);
+	stat_command_open_counters(counts);
 	begun = clock_ns(CLOCK_MONOTONIC);
 	error = posix_spawnp(&pid, counts->command[0], NULL, NULL, counts->command, environ);
 	if (!error) {
@@ -211,15 +211,16 @@ static int run(struct counts *counts)
 			;
 		child = 0;
 		for (unsigned n = 0; n < counts->count; n++)
-			read_row(&counts->rows[n], (double)(clock_ns(CLOCK_MONOTONIC) - begun), &usage);
-		counts->status = counts->status ?: status_of(status);
+			stat_command_read_row(&counts->rows[n], (double)(clock_ns(CLOCK_MONOTONIC) - begun),
+					      &usage);
+		counts->status = counts->status ?: stat_command_status_of(status);
 		counts->runs++;
 	}
-	close_counters(counts);
+	stat_command_close_counters(counts);
 	return error;
 }
 
-static int print(const struct counts *counts, const struct stat_options *options, int file)
+static int stat_command_print(const struct counts *counts, const struct stat_options *options, int file)
 {
 	struct view_buffer out = { .used = 0 };
 
@@ -228,7 +229,7 @@ static int print(const struct counts *counts, const struct stat_options *options
 	return cmd_print(&out, file);
 }
 
-static int count(struct counts *counts, const struct stat_options *options)
+static int stat_command_count(struct counts *counts, const struct stat_options *options)
 {
 	const int file = options->output ? cmd_create(options->output, false) : STDERR_FILENO;
 	int error = 0, result;
@@ -237,12 +238,12 @@ static int count(struct counts *counts, const struct stat_options *options)
 		return CMD_FAULTS;
 	watch_signals();
 	for (uint64_t n = 0; n < options->repeat && !error && !interrupted; n++)
-		error = run(counts);
+		error = stat_command_run(counts);
 	if (error) {
 		cmd_failed("%s: %s", counts->command[0], strerror(error));
 		return error == ENOENT ? 127 : 126;
 	}
-	result = print(counts, options, file);
+	result = stat_command_print(counts, options, file);
 	return counts->status ?: result;
 }
 
@@ -257,15 +258,16 @@ int stat_command(const struct stat_options *options, char **command)
 		return cmd_usage("give either --json or --csv");
 	counts.command = command;
 	for (unsigned n = 0; n < options->events.count && !result; n++)
-		result = add_events(&counts, options->events.globs[n]);
+		result = stat_command_add_events(&counts, options->events.globs[n]);
 	if (!result && !counts.count)
-		result = add_events(&counts, "task-clock,context-switches,cpu-migrations,page-faults,"
-					     "minor-faults,major-faults,cycles,instructions,branches,"
-					     "branch-misses,cache-misses");
+		result = stat_command_add_events(&counts,
+						 "task-clock,context-switches,cpu-migrations,page-faults,"
+						 "minor-faults,major-faults,cycles,instructions,branches,"
+						 "branch-misses,cache-misses");
 	if (result)
 		return result;
 	add_time(&counts, "elapsed");
 	add_time(&counts, "user");
 	add_time(&counts, "system");
-	return count(&counts, options);
+	return stat_command_count(&counts, options);
 }

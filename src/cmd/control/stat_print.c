@@ -9,7 +9,7 @@
 #include "cmd/control/stat_command.h"
 #include "view/json.h"
 
-static const char *reason(int error)
+static const char *stat_print_reason(int error)
 {
 	switch (-error) {
 	case ENOENT:
@@ -29,13 +29,13 @@ static const char *reason(int error)
 	}
 }
 
-static const char *name_of(const struct count_row *row, char name[COUNT_NAME])
+static const char *stat_print_name_of(const struct count_row *row, char name[COUNT_NAME])
 {
 	snprintf(name, COUNT_NAME, "%s%s", row->counter.event.name, row->source == COUNT_USER ? ":u" : "");
 	return name;
 }
 
-static double percent(double part, double whole)
+static double stat_print_percent(double part, double whole)
 {
 	return whole > 0 ? part / whole * 100 : 0;
 }
@@ -62,7 +62,8 @@ static void print_row(const struct counts *counts, const struct count_row *row, 
 	double figure;
 
 	with_commas(text, row->is_time ? row->mean / 1e6 : row->mean, row->is_time ? 2 : counts->runs > 1);
-	view_buffer_print(out, "%18s %-2s  %-*s", text, row->is_time ? "ms" : "", width, name_of(row, name));
+	view_buffer_print(out, "%18s %-2s  %-*s", text, row->is_time ? "ms" : "", width,
+			  stat_print_name_of(row, name));
 	if (count_figure(counts, row, &figure, &kind) && figure > 0)
 		view_buffer_print(out, "  %12s %-13s",
 				  with_commas(text, figure, kind == COUNT_PER_S && figure >= 100 ? 0 : 3),
@@ -70,8 +71,9 @@ static void print_row(const struct counts *counts, const struct count_row *row, 
 	else if (row->runs > 1 || row->share < 1)
 		view_buffer_print(out, "  %12s %-13s", "", "");
 	if (row->runs > 1)
-		view_buffer_print(out, "  ± %6.2f %%  sd %6.2f %%", percent(count_confidence(row), row->mean),
-				  percent(count_deviation(row), row->mean));
+		view_buffer_print(out, "  ± %6.2f %%  sd %6.2f %%",
+				  stat_print_percent(count_confidence(row), row->mean),
+				  stat_print_percent(count_deviation(row), row->mean));
 	if (row->share < 1)
 		view_buffer_print(out, "  (counted %.0f %% of the time)", row->share * 100);
 	while (out->used && out->bytes[out->used - 1] == ' ')
@@ -90,13 +92,13 @@ static unsigned print_names(const struct counts *counts, const char *head,
 	for (unsigned n = 0; n < counts->count; n++)
 		if (matches(&counts->rows[n], error))
 			view_buffer_print(out, "%s%s", printed++ ? ", " : head,
-					  name_of(&counts->rows[n], name));
+					  stat_print_name_of(&counts->rows[n], name));
 	return printed;
 }
 
 static bool failed_with(const struct count_row *row, int error)
 {
-	return row->error && reason(row->error) == reason(error);
+	return row->error && stat_print_reason(row->error) == stat_print_reason(error);
 }
 
 static bool is_from_usage(const struct count_row *row, int error)
@@ -119,17 +121,17 @@ static void print_limits(const struct counts *counts, struct view_buffer *out)
 		for (unsigned before = 0; before < n; before++)
 			printed |= failed_with(&counts->rows[before], error);
 		if (!printed && print_names(counts, "burin: not counted: ", failed_with, error, out))
-			view_buffer_print(out, ": %s\n", reason(error));
+			view_buffer_print(out, ": %s\n", stat_print_reason(error));
 	}
 	if (print_names(counts, "burin: without the kernel's share: ", lacks_kernel, 0, out))
-		view_buffer_print(out, ": %s\n", reason(-EACCES));
+		view_buffer_print(out, ": %s\n", stat_print_reason(-EACCES));
 	if (print_names(counts,
 			"burin: only of processes that have ended, since counters are not permitted: ",
 			is_from_usage, 0, out))
 		view_buffer_print(out, "\n");
 }
 
-static void print_text(const struct counts *counts, struct view_buffer *out)
+static void stat_print_text(const struct counts *counts, struct view_buffer *out)
 {
 	char name[COUNT_NAME];
 	int width = 0;
@@ -142,7 +144,7 @@ static void print_text(const struct counts *counts, struct view_buffer *out)
 				  counts->runs);
 	view_buffer_print(out, "\n\n");
 	for (unsigned n = 0; n < counts->count; n++) {
-		const int length = (int)strlen(name_of(&counts->rows[n], name));
+		const int length = (int)strlen(stat_print_name_of(&counts->rows[n], name));
 
 		width = length > width ? length : width;
 	}
@@ -178,7 +180,7 @@ static void print_numbers(const struct counts *counts, const struct count_row *r
 		json_double(json, figure_keys[kind], figure, 6);
 }
 
-static void print_json(const struct counts *counts, struct view_buffer *out)
+static void stat_print_json(const struct counts *counts, struct view_buffer *out)
 {
 	char name[COUNT_NAME];
 	struct json json;
@@ -196,9 +198,9 @@ static void print_json(const struct counts *counts, struct view_buffer *out)
 		const struct count_row *row = &counts->rows[n];
 
 		json_object(&json, NULL);
-		json_text(&json, "event", name_of(row, name));
+		json_text(&json, "event", stat_print_name_of(row, name));
 		if (row->error)
-			json_text(&json, "missing", reason(row->error));
+			json_text(&json, "missing", stat_print_reason(row->error));
 		else
 			print_numbers(counts, row, &json);
 		json_end(&json);
@@ -221,10 +223,10 @@ static void print_csv(const struct counts *counts, struct view_buffer *out)
 		double figure = 0;
 
 		view_buffer_print(out, "\n");
-		view_buffer_csv(out, name_of(row, name));
+		view_buffer_csv(out, stat_print_name_of(row, name));
 		view_buffer_print(out, ",");
 		if (row->error) {
-			view_buffer_csv(out, reason(row->error));
+			view_buffer_csv(out, stat_print_reason(row->error));
 			view_buffer_print(out, ",0,,,,,,,,,,,,");
 			continue;
 		}
@@ -241,9 +243,9 @@ static void print_csv(const struct counts *counts, struct view_buffer *out)
 void count_print(const struct counts *counts, const struct stat_options *options, struct view_buffer *out)
 {
 	if (options->json)
-		print_json(counts, out);
+		stat_print_json(counts, out);
 	else if (options->csv)
 		print_csv(counts, out);
 	else
-		print_text(counts, out);
+		stat_print_text(counts, out);
 }

@@ -21,7 +21,7 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
-static void note_count(uint64_t count, const char *what)
+static void cmd_import_note_count(uint64_t count, const char *what)
 {
 	char number[TEXT_SHORT];
 
@@ -31,17 +31,18 @@ static void note_count(uint64_t count, const char *what)
 
 static void note_left(const struct uftrace_import *done)
 {
-	note_count(done->left.lost, "records were lost by uftrace");
-	note_count(done->left.damaged, "files end in bytes that are not records");
-	note_count(done->left.ends, "ends of calls are left out: their begins are not in the task");
-	note_count(done->left.arguments,
-		   "begins and ends had arguments or return values, which are left out");
-	note_count(done->left.events, "events are left out");
+	cmd_import_note_count(done->left.lost, "records were lost by uftrace");
+	cmd_import_note_count(done->left.damaged, "files end in bytes that are not records");
+	cmd_import_note_count(done->left.ends,
+			      "ends of calls are left out: their begins are not in the task");
+	cmd_import_note_count(done->left.arguments,
+			      "begins and ends had arguments or return values, which are left out");
+	cmd_import_note_count(done->left.events, "events are left out");
 	if (done->kernel)
 		cmd_note("burin import: functions of the kernel are left out\n");
 }
 
-static int refuse(const char *path, const struct uftrace_import *done, int error)
+static int cmd_import_refuse(const char *path, const struct uftrace_import *done, int error)
 {
 	if (error == -EINVAL && done->why)
 		return cmd_usage("%s: %s: %s", path, done->file, done->why);
@@ -54,7 +55,7 @@ static int refuse(const char *path, const struct uftrace_import *done, int error
 	return cmd_failed("%s: %s", path, cmd_error(error));
 }
 
-static int convert(const char *path, int from)
+static int cmd_import_convert(const char *path, int from)
 {
 	struct uftrace_import done;
 	char output[4096], calls[TEXT_SHORT], tasks[TEXT_SHORT];
@@ -69,7 +70,7 @@ static int convert(const char *path, int from)
 		discard_trace(directory, output);
 	close(directory);
 	if (error)
-		return refuse(path, &done, error);
+		return cmd_import_refuse(path, &done, error);
 	note_left(&done);
 	if (!quiet)
 		cmd_note("burin import: %s calls of %s tasks in %s\n",
@@ -77,7 +78,7 @@ static int convert(const char *path, int from)
 	return done.left.damaged ? CMD_FAULTS : 0;
 }
 
-static int run(char **operands)
+static int cmd_import_run(char **operands)
 {
 	const int from = open(operands[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int result;
@@ -85,7 +86,7 @@ static int run(char **operands)
 	if (from < 0)
 		return cmd_usage("%s: %s", operands[0], strerror(errno));
 	cmd_memory_limit();
-	result = convert(operands[0], from);
+	result = cmd_import_convert(operands[0], from);
 	close(from);
 	return result;
 }
@@ -100,5 +101,5 @@ const struct cmd cmd_import = {
 	.notes = "Exit code: 0; 1 if a file is damaged or writing failed; 2 if nothing was read.\n",
 	.options = table,
 	.operands = { 1, 1, "give the directory that uftrace record wrote", { CMD_IS_TRACE } },
-	.main = run,
+	.main = cmd_import_run,
 };

@@ -146,7 +146,8 @@ static const struct cmd_option table[] = {
 		"(programs and "
 		"libraries), file:GLOB (source files; of a program that runs), 0xOFFSET or IMAGE+0xOFFSET; "
 		"see "
-		"burin-record(1). With a TARGET or one --pid: of a program that runs, if it has room for "
+		"burin-cmd_record_record(1). With a TARGET or one --pid: of a program that runs, if it has "
+		"room for "
 		"hooks. May be "
 		"repeated",
 		.given = calls_given, .absent = "*", .often = 7),
@@ -413,7 +414,7 @@ static void choose_target(void)
 }
 
 /* --event must not leave out events that another option asks for. Return: 0, or CMD_FAULTS after a message. */
-static int add_events(const char *const *globs)
+static int cmd_record_add_events(const char *const *globs)
 {
 	for (; events.count && *globs; globs++) {
 		if (!array_reserve(events.globs, events.room, events.count + 2))
@@ -427,10 +428,10 @@ static int add_events(const char *const *globs)
 static int add_events_of_options(void)
 {
 	static const char *const calls[] = { WIRE_CALL_EVENT, WIRE_CALL_PREFIX "*", NULL };
-	int result = options.calls.on ? add_events(calls) : 0;
+	int result = options.calls.on ? cmd_record_add_events(calls) : 0;
 
 	if (!result && options.counters.interval_ns)
-		result = add_events(counters_events);
+		result = cmd_record_add_events(counters_events);
 	return result;
 }
 
@@ -453,7 +454,7 @@ static int add_events_of_sched(void)
 }
 
 /* Set defaults that depend on other options. */
-static void complete(void)
+static void cmd_record_complete(void)
 {
 	static const char *all[] = { "*", NULL }, *calls[] = { WIRE_CALL_EVENT "*", NULL };
 
@@ -481,7 +482,7 @@ static void complete(void)
 		options.session.buffer_bytes = options.session.packet_bytes * 4;
 }
 
-static int record(char **operands)
+static int cmd_record_record(char **operands)
 {
 	pid_t qemu = 0;
 	int result;
@@ -510,7 +511,7 @@ static int record(char **operands)
 		result = add_events_of_options();
 	if (result)
 		return result;
-	complete();
+	cmd_record_complete();
 	if (qemu && !options.sampling.off && sampling_choose(&options.sampling, qemu))
 		return cmd_failed("out of memory");
 	if (options.guest.on) {
@@ -541,5 +542,5 @@ const struct cmd cmd_record = {
 		 "If DEBUGINFOD_URLS names debuginfod servers, missing names are downloaded at the end.\n",
 	.options = table,
 	.operands = { 0, 1, NULL, { CMD_IS_TARGET } },
-	.main = record,
+	.main = cmd_record_record,
 };

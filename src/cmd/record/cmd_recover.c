@@ -118,7 +118,7 @@ static void symbolize_all(int directory, const char *path)
 }
 
 /* Why a trace cannot be continued. */
-static const char *describe(int error)
+static const char *cmd_recover_describe(int error)
 {
 	if (error == -ELOOP || error == -EMLINK || error == -EPERM)
 		return "a file in it is a link, not a regular file, or another user's";
@@ -156,7 +156,7 @@ static void print_recovered(const struct drain_totals *totals, uint64_t added, b
 			"number is unknown, so each ring counts as one lost record\n");
 }
 
-static int recover(struct recovery *recovery, struct session *session)
+static int cmd_recover_recover(struct recovery *recovery, struct session *session)
 {
 	const struct unfinished *unfinished = &recovery->unfinished;
 	const struct recording recording = { .state = "recording",
@@ -174,14 +174,15 @@ static int recover(struct recovery *recovery, struct session *session)
 
 	if (error)
 		return cmd_failed("%s: its samples: %s; the session stays", path,
-				  error == -EBADMSG ? "damaged; burin check reports where" : describe(error));
+				  error == -EBADMSG ? "damaged; burin check reports where"
+						    : cmd_recover_describe(error));
 	error = drain_resume(&drain, session, recovery->directory, &recording, recovery->next);
 	if (error == -EBADMSG)
 		return cmd_failed("%s: the trace is damaged; burin check reports where", path);
 	if (error)
 		return cmd_failed(
 			"%s: %s; the session stays: run burin recover again after you have corrected this",
-			path, describe(error));
+			path, cmd_recover_describe(error));
 	drain_so_far(&drain, &before, &lost);
 	if (is_last)
 		session_end(session);
@@ -242,7 +243,7 @@ static int recover_trace(int directory, const char *path, int next, bool quiet)
 	if (!result)
 		result = open_session(&recovery, &session);
 	if (!result)
-		result = recover(&recovery, &session);
+		result = cmd_recover_recover(&recovery, &session);
 	if (session.base)
 		session_leave(&session);
 	if (recovery.session_directory >= 0)
@@ -276,7 +277,7 @@ static int last_chunk(int parent, unsigned *last)
 }
 
 /* @unfinished: set to whether the recorder had not completed a chunk. Return: 0 or an exit code. */
-static int read_state(int directory, const char *path, bool *unfinished)
+static int cmd_recover_read_state(int directory, const char *path, bool *unfinished)
 {
 	struct cmd_faults faults = { 0 };
 	struct burin_trace *trace;
@@ -301,7 +302,7 @@ static int recover_last(const char *path, unsigned number, int before, int last,
 	chunks_path(path, number - 1, path_before);
 	chunks_path(path, number, path_last);
 	if (before >= 0)
-		result = read_state(before, path_before, &unfinished);
+		result = cmd_recover_read_state(before, path_before, &unfinished);
 	if (!result && unfinished)
 		result = recover_trace(before, path_before, last, true);
 	return result ? result : recover_trace(last, path_last, -1, quiet);
@@ -317,9 +318,10 @@ static int recover_chunks(int directory, const char *path, unsigned number, bool
 	before = number > 1 ? create_enter(directory, name_before) : -ENOENT;
 	last = create_enter(directory, name_last);
 	if (before < 0 && before != -ENOENT)
-		result = cmd_failed("%s/%s: %s; the session stays", path, name_before, describe(before));
+		result = cmd_failed("%s/%s: %s; the session stays", path, name_before,
+				    cmd_recover_describe(before));
 	else if (last < 0)
-		result = cmd_failed("%s/%s: %s", path, name_last, describe(last));
+		result = cmd_failed("%s/%s: %s", path, name_last, cmd_recover_describe(last));
 	else
 		result = recover_last(path, number, before, last, quiet);
 	if (!result)
@@ -331,7 +333,7 @@ static int recover_chunks(int directory, const char *path, unsigned number, bool
 	return result;
 }
 
-static int run(char **operands)
+static int cmd_recover_run(char **operands)
 {
 	const char *path = operands[0];
 	int directory = cmd_open_own(path), error, result;
@@ -341,7 +343,7 @@ static int run(char **operands)
 		return CMD_USAGE;
 	error = last_chunk(directory, &last);
 	if (error) /* otherwise the wrong chunk could be continued */
-		result = cmd_failed("%s: %s; the session stays", path, describe(error));
+		result = cmd_failed("%s: %s; the session stays", path, cmd_recover_describe(error));
 	else
 		result = last ? recover_chunks(directory, path, last, no_summary)
 			      : recover_trace(directory, path, -1, no_summary);
@@ -362,5 +364,5 @@ const struct cmd cmd_recover = {
 	.notes = "Exit code: 0; 1 if the trace could not be completed; 2 if there is nothing to recover.\n",
 	.options = table,
 	.operands = { 1, 1, "give one trace, the directory of the recording", { CMD_IS_TRACE } },
-	.main = run,
+	.main = cmd_recover_run,
 };

@@ -36,7 +36,7 @@ static const struct cmd_option table[] = {
 };
 
 /* Whether the trace has all records of the session, which is then not needed any more. */
-static bool is_whole(const struct drain_totals *totals)
+static bool cmd_snapshot_is_whole(const struct drain_totals *totals)
 {
 	return totals->events && !totals->left_out && !totals->lost[WIRE_LOST_CORRUPT];
 }
@@ -50,7 +50,7 @@ static const char *why_it_stays(const struct target *target, const struct drain_
 		       "and ends the tracing";
 	if (target->unsure)
 		return "since another session, which could not be read, may have this name";
-	if (!is_whole(totals))
+	if (!cmd_snapshot_is_whole(totals))
 		return "since some records could not be read";
 	if (target_is_left(target) && !target->over)
 		return "for burin recover DIR, which completes the recorder's trace in DIR; burin gc removes "
@@ -97,7 +97,7 @@ static const struct drain_more *kernel_of(const struct target *target, const str
 	return found > 0 ? &borrowed->reader.more : NULL;
 }
 
-static int run(char **operands)
+static int cmd_snapshot_run(char **operands)
 {
 	struct drain_options options = { 0 };
 	struct kernel_borrowed kernel;
@@ -138,5 +138,5 @@ const struct cmd cmd_snapshot = {
 	.notes = "Exit code: 0; 1 if it could not be written; 2 if there is no such TARGET.\n",
 	.options = table,
 	.operands = CMD_ONE_TARGET,
-	.main = run,
+	.main = cmd_snapshot_run,
 };

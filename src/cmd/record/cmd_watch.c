@@ -96,7 +96,7 @@ static int check_options(const struct watch *watch)
 }
 
 /* Match an event with --on, and compile its filter. Return: false after a message: the expression does not fit the event. */
-static bool resolve(struct watch *watch, uint32_t id, struct trigger *trigger)
+static bool cmd_watch_resolve(struct watch *watch, uint32_t id, struct trigger *trigger)
 {
 	const struct event_table *table = &watch->live.table;
 	const struct wire_event *event = &table->entries[id - 1];
@@ -128,7 +128,7 @@ static void on_record(void *data, const struct live_event *event)
 						event->correlation };
 
 	if (!trigger->resolved)
-		resolve(watch, event->id, trigger);
+		cmd_watch_resolve(watch, event->id, trigger);
 	if (!trigger->matches ||
 	    (trigger->filter && !filter_passes((const struct wire_filter *)trigger->filter, event->payload,
 					       event->bytes, &subject)))
@@ -138,7 +138,7 @@ static void on_record(void *data, const struct live_event *event)
 }
 
 /* Print the time of day of @ticks; UINT64_MAX: now. */
-static void print_time(const struct watch *watch, uint64_t ticks)
+static void cmd_watch_print_time(const struct watch *watch, uint64_t ticks)
 {
 	const int64_t ns_per_s = 1000000000;
 	char text[VIEW_ABSOLUTE];
@@ -154,12 +154,12 @@ static void print_time(const struct watch *watch, uint64_t ticks)
 }
 
 /* Print the part of a record before its fields, as burin dump does. */
-static void print_event(const struct watch *watch, const struct live_event *event)
+static void cmd_watch_print_event(const struct watch *watch, const struct live_event *event)
 {
 	const struct event_table *table = &watch->live.table;
 	char pid[TEXT_SHORT] = "?";
 
-	print_time(watch, event->time);
+	cmd_watch_print_time(watch, event->time);
 	if (event->pid)
 		snprintf(pid, sizeof(pid), "%u", event->pid);
 	if (event->cpu == UINT32_MAX)
@@ -195,16 +195,16 @@ static void take_snapshot(struct watch *watch, const struct live_event *event, c
 	if (watch->quiet)
 		return;
 	if (event) {
-		print_event(watch, event);
+		cmd_watch_print_event(watch, event);
 	} else {
-		print_time(watch, UINT64_MAX);
+		cmd_watch_print_time(watch, UINT64_MAX);
 		cmd_note("%s\n", what);
 	}
 	recording_summary(&totals, path);
 }
 
 /* All matching records of a round cause one snapshot. */
-static void react(struct watch *watch)
+static void cmd_watch_react(struct watch *watch)
 {
 	const unsigned matches = watch->matches;
 
@@ -249,7 +249,7 @@ static bool is_done(const struct watch *watch)
 	return watch->failed || (watch->count && watch->taken >= watch->count);
 }
 
-static int follow(struct watch *watch)
+static int cmd_watch_follow(struct watch *watch)
 {
 	bool more = true;
 
@@ -257,7 +257,7 @@ static int follow(struct watch *watch)
 		more = attach_wait(&watch->attachment, ATTACH_PAUSE_MS);
 		if (live_reader_round(&watch->live, on_record, watch) != 0)
 			return cmd_failed("out of memory");
-		react(watch);
+		cmd_watch_react(watch);
 		react_to_kills(watch);
 	}
 	return 0;
@@ -275,7 +275,7 @@ static void handle_end(struct watch *watch)
 		take_snapshot(watch, NULL, result);
 }
 
-static void summarize(const struct watch *watch)
+static void cmd_watch_summarize(const struct watch *watch)
 {
 	char taken[TEXT_SHORT], skipped[TEXT_SHORT], overwritten[TEXT_SHORT];
 
@@ -291,7 +291,7 @@ static void summarize(const struct watch *watch)
 static int resolve_all(struct watch *watch)
 {
 	for (uint32_t n = 0; n < watch->live.table.count; n++)
-		if (!resolve(watch, n + 1, &watch->triggers[n]))
+		if (!cmd_watch_resolve(watch, n + 1, &watch->triggers[n]))
 			return CMD_USAGE;
 	return 0;
 }
@@ -370,16 +370,16 @@ static int watch_attached(struct watch *watch)
 		result = attach_switch(attachment, watch->on, watch->quiet);
 	if (result)
 		return result;
-	result = follow(watch);
+	result = cmd_watch_follow(watch);
 	handle_end(watch);
 	if (attach_restore(attachment))
 		result = CMD_FAULTS;
 	if (!watch->quiet)
-		summarize(watch);
+		cmd_watch_summarize(watch);
 	return result || watch->failed ? CMD_FAULTS : 0;
 }
 
-static int run(char **operands)
+static int cmd_watch_run(char **operands)
 {
 	struct watch *watch = &watched;
 	int result = check_options(watch);
@@ -416,5 +416,5 @@ const struct cmd cmd_watch = {
 		 "Exit code: 0; 1 if a snapshot could not be written; 2 if there is no such TARGET.\n",
 	.options = watch_options,
 	.operands = CMD_ONE_TARGET,
-	.main = run,
+	.main = cmd_watch_run,
 };

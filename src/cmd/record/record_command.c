@@ -89,8 +89,8 @@ struct run {
  * The child: wait until the recorder is ready, then execute the command, or report an errno over the pipe. @go: a byte,
  * then assignments for the environment, each with its NUL; end of file alone: exit
  */
-static _Noreturn void execute(char **command, const char *session_path, const sigset_t *signals, int go,
-			      int report)
+static _Noreturn void record_command_execute(char **command, const char *session_path,
+					     const sigset_t *signals, int go, int report)
 {
 	static char input[RECORD_ENVIRONMENT + 1];
 	ssize_t bytes = 0, got;
@@ -115,7 +115,7 @@ static _Noreturn void execute(char **command, const char *session_path, const si
 }
 
 /* Fork the child, which waits until its sampling is prepared. Return: 0 or an errno. */
-static int prepare(struct run *run, char **command)
+static int record_command_prepare(struct run *run, char **command)
 {
 	int report[2], go[2], error = 0;
 
@@ -132,7 +132,7 @@ static int prepare(struct run *run, char **command)
 	run->child = fork();
 	if (run->child == 0) {
 		close(go[1]);
-		execute(command, run->session_path, &run->before, go[0], report[1]);
+		record_command_execute(command, run->session_path, &run->before, go[0], report[1]);
 	}
 	if (run->child < 0)
 		error = errno;
@@ -147,7 +147,7 @@ static int prepare(struct run *run, char **command)
  * Let the child execute the command if @go, otherwise exit. Return: 0, or an errno of the child, before or in its exec;
  * EPIPE: it ended without a report.
  */
-static int start(struct run *run, const struct recorder *recorder, bool go)
+static int record_command_start(struct run *run, const struct recorder *recorder, bool go)
 {
 	const char *command = recorder->program, *libraries[RECORDER_LIBRARIES];
 	const unsigned count = go ? recorder_libraries(recorder, libraries) : 0;
@@ -171,7 +171,7 @@ static int start(struct run *run, const struct recorder *recorder, bool go)
 	return error;
 }
 
-static void reap(struct run *run, const struct recorder *recorder)
+static void record_command_reap(struct run *run, const struct recorder *recorder)
 {
 	int status;
 	pid_t pid;
@@ -199,7 +199,7 @@ static void handle_signals(struct run *run, const struct recorder *recorder)
 			kill(run->child, (int)info.ssi_signo);
 		run->interrupts++;
 	}
-	reap(run, recorder);
+	record_command_reap(run, recorder);
 }
 
 /* Watch the sampled processes, so that the recording ends when all of them have ended. */
@@ -228,7 +228,7 @@ static bool others_ended(struct run *run)
 }
 
 /* The pause before the next round. @fullest: how full the fullest ring was, in percent */
-static int pause_ms(const struct run *run, const struct recorder *recorder, unsigned fullest)
+static int record_command_pause_ms(const struct run *run, const struct recorder *recorder, unsigned fullest)
 {
 	const bool follows =
 		run->child || run->plugin; /* tracepoints of a program, which may come at any time */
@@ -242,7 +242,7 @@ static int pause_ms(const struct run *run, const struct recorder *recorder, unsi
 }
 
 /* Whether processes that the command has started go on after it, with the session. */
-static bool goes_on(struct run *run, const struct session *session)
+static bool record_command_goes_on(struct run *run, const struct session *session)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
@@ -258,9 +258,9 @@ static bool goes_on(struct run *run, const struct session *session)
 }
 
 /* Whether the recording has ended. The first signal ends the command, if there is one, and the second the recording. */
-static bool is_over(struct run *run, const struct session *session)
+static bool record_command_is_over(struct run *run, const struct session *session)
 {
-	return (run->ended && !(run->follows && goes_on(run, session))) ||
+	return (run->ended && !(run->follows && record_command_goes_on(run, session))) ||
 	       run->interrupts >= (run->child && !run->ended ? 2 : 1) ||
 	       clock_ns(CLOCK_MONOTONIC) >= run->until;
 }
@@ -280,7 +280,7 @@ static void note_waiting(struct run *run, struct progress *progress)
 }
 
 /* Drain until the command or the sampled process has ended, the time is up, or signals end the recording. */
-static void follow(struct run *run, struct recorder *recorder)
+static void record_command_follow(struct run *run, struct recorder *recorder)
 {
 	struct pollfd wait[] = { { .fd = run->signals, .events = POLLIN },
 				 { .fd = run->child    ? -1
@@ -292,9 +292,9 @@ static void follow(struct run *run, struct recorder *recorder)
 
 	/* QEMU has the terminal. */
 	progress_begin(&recorder->progress, !recorder->quiet && !run->plugin, run->child != 0);
-	reap(run, recorder);
-	while (!is_over(run, recorder->session)) {
-		poll(wait, 3, pause_ms(run, recorder, fullest));
+	record_command_reap(run, recorder);
+	while (!record_command_is_over(run, recorder->session)) {
+		poll(wait, 3, record_command_pause_ms(run, recorder, fullest));
 		handle_signals(run, recorder);
 		run->ended |= wait[1].revents && (run->plugin || others_ended(run));
 		recorder_round(recorder, &fullest);
@@ -311,10 +311,10 @@ static void note_others(struct run *run, const struct session *session, const ch
 	const struct timespec grace = { .tv_nsec = RECORD_SEARCH_NS };
 	unsigned count;
 
-	if (run->follows || run->interrupts || !goes_on(run, session))
+	if (run->follows || run->interrupts || !record_command_goes_on(run, session))
 		return;
 	nanosleep(&grace, NULL); /* children often end a moment after their parent */
-	count = goes_on(run, session) ? run->users.count : 0;
+	count = record_command_goes_on(run, session) ? run->users.count : 0;
 	if (!count)
 		return;
 	cmd_note("burin: %s has ended, but %u process%s that it started %s not, such as %u; burin record "
@@ -323,7 +323,7 @@ static void note_others(struct run *run, const struct session *session, const ch
 		 process_ends_any(&run->users), count == 1 ? "it" : "them");
 }
 
-static void describe_result(const struct run *run, char *text, size_t bytes)
+static void record_command_describe_result(const struct run *run, char *text, size_t bytes)
 {
 	if (!run->child)
 		snprintf(text, bytes, "%s", run->ended ? "exit" : "running");
@@ -354,9 +354,9 @@ static int run_command(const struct record_options *options, struct run *run, st
 	recorder_begin(recorder);
 	run->until = options->duration ? clock_ns(CLOCK_MONOTONIC) + options->duration : UINT64_MAX;
 	error = run->plugin ? guest_socket_begin(run->plugin, run->session_path, options->guest.arguments)
-			    : start(run, recorder, true);
+			    : record_command_start(run, recorder, true);
 	if (!error)
-		follow(run, recorder);
+		record_command_follow(run, recorder);
 	if (!error && !recorder->quiet)
 		note_others(run, recorder->session, recorder->program);
 	recorder_finish(recorder);
@@ -385,7 +385,7 @@ static bool is_foreign(const struct view_set *processes)
 }
 
 /* Whether only the owner may read the trace: it has what other users may not read, such as addresses of the kernel. */
-static bool is_private(const struct record_options *options)
+static bool record_command_is_private(const struct record_options *options)
 {
 	return options->sampling.system || options->kernel.globs.count ||
 	       is_foreign(&options->sampling.processes);
@@ -401,9 +401,9 @@ static int could_not_run(const char *command, int error)
 }
 
 /* Give up before the command was executed. Return: @result. */
-static int give_up(struct run *run, const struct recorder *recorder, int result)
+static int record_command_give_up(struct run *run, const struct recorder *recorder, int result)
 {
-	start(run, recorder, false);
+	record_command_start(run, recorder, false);
 	remove_session(run->session_path);
 	return result;
 }
@@ -432,8 +432,8 @@ static int exit_code_of(const struct record_options *options, const struct run *
 }
 
 /* Print what was recorded, and what could not be. Return: the exit code of a command that was executed. */
-static int report(const struct record_options *options, const struct run *run, struct recorder *recorder,
-		  struct record_format_output *format, bool removed)
+static int record_command_report(const struct record_options *options, const struct run *run,
+				 struct recorder *recorder, struct record_format_output *format, bool removed)
 {
 	const struct wire_session *header = (const void *)recorder->session->base;
 	const bool damaged = recorder->drain.output.error;
@@ -455,7 +455,8 @@ static int report(const struct record_options *options, const struct run *run, s
 	return exit_code_of(options, run, recorder, result || converted);
 }
 
-static int record(const struct record_options *options, struct run *run, struct recorder *recorder)
+static int record_command_record(const struct record_options *options, struct run *run,
+				 struct recorder *recorder)
 {
 	static struct record_format_output format;
 	char result[32];
@@ -463,18 +464,18 @@ static int record(const struct record_options *options, struct run *run, struct 
 	int error;
 
 	if (!record_format_begin(&format, options, recorder->output, sizeof(recorder->output)))
-		return give_up(run, recorder, CMD_FAULTS);
+		return record_command_give_up(run, recorder, CMD_FAULTS);
 	error = recorder_open(recorder);
 	if (error) {
 		record_format_discard(&format);
-		return give_up(run, recorder, error);
+		return record_command_give_up(run, recorder, error);
 	}
 	error = run_command(options, run, recorder);
 	session_end(recorder->session);
 	if (error)
 		snprintf(result, sizeof(result), "exit %d", error == ENOENT ? 127 : 126);
 	else
-		describe_result(run, result, sizeof(result));
+		record_command_describe_result(run, result, sizeof(result));
 	recorder_complete(recorder, result);
 	removed = end_session(run, recorder, !error);
 	if (error) {
@@ -482,7 +483,7 @@ static int record(const struct record_options *options, struct run *run, struct 
 		record_format_discard(&format);
 		error = could_not_run(recorder->program, error);
 	} else {
-		error = report(options, run, recorder, &format, removed);
+		error = record_command_report(options, run, recorder, &format, removed);
 	}
 	close(recorder->directory);
 	return error;
@@ -519,8 +520,8 @@ static int make_session(const struct record_options *options, struct session *se
 }
 
 /* What is recorded, for the sources. @line: the command and its arguments; it stays in use */
-static struct recorder recorder_of(const struct record_options *options, const struct run *run,
-				   struct session *session, const char *line)
+static struct recorder record_command_recorder_of(const struct record_options *options, const struct run *run,
+						  struct session *session, const char *line)
 {
 	return (struct recorder){
 		.session = session,
@@ -530,7 +531,7 @@ static struct recorder recorder_of(const struct record_options *options, const s
 		.processes = &options->sampling.processes,
 		.all = options->sampling.system,
 		.overwrite = options->session.mode == WIRE_MODE_FLIGHT,
-		.private = is_private(options),
+		.private = record_command_is_private(options),
 		.needs_source = session->nameless || (!run->child && !run->plugin),
 		.quiet = options->quiet,
 		.no_symbols = options->sampling.no_symbols,
@@ -572,7 +573,7 @@ int record_command(const struct record_options *options)
 			? errno
 			: -process_ends_begin(&run.users);
 	if (!error)
-		error = prepare(&run, options->command);
+		error = record_command_prepare(&run, options->command);
 	if (error) {
 		cmd_note("burin record: %s: %s\n", options->command[0] ?: "its session", strerror(error));
 		remove_session(run.session_path);
@@ -580,8 +581,8 @@ int record_command(const struct record_options *options)
 		return CMD_FAULTS;
 	}
 	join_words(options->command, line, sizeof(line));
-	recorder = recorder_of(options, &run, &session, line);
-	result = record(options, &run, &recorder);
+	recorder = record_command_recorder_of(options, &run, &session, line);
+	result = record_command_record(options, &run, &recorder);
 	process_ends_end(&run.users);
 	session_leave(&session);
 	return result;

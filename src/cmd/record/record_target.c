@@ -20,12 +20,12 @@
 #include "cmd/unknown_events.h"
 
 /* The pause before the next round. @fullest: how full the fullest ring was, in percent */
-static int pause_ms(unsigned fullest)
+static int record_target_pause_ms(unsigned fullest)
 {
 	return fullest >= 10 ? 1 : fullest >= 3 ? 5 : ATTACH_PAUSE_MS;
 }
 
-static void follow(struct attachment *attachment, struct recorder *recorder, uint64_t duration)
+static void record_target_follow(struct attachment *attachment, struct recorder *recorder, uint64_t duration)
 {
 	unsigned fullest = 0;
 	bool more;
@@ -33,7 +33,7 @@ static void follow(struct attachment *attachment, struct recorder *recorder, uin
 	attach_limit(attachment, duration);
 	progress_begin(&recorder->progress, !recorder->quiet, false);
 	do {
-		more = attach_wait(attachment, recorder_pause_ms(recorder, pause_ms(fullest)));
+		more = attach_wait(attachment, recorder_pause_ms(recorder, record_target_pause_ms(fullest)));
 		more &= recorder_round(recorder, &fullest);
 	} while (more);
 	progress_clear(&recorder->progress);
@@ -59,7 +59,7 @@ static bool is_claimed(const struct attachment *attachment)
 }
 
 /* Return: the exit code. */
-static int report(const struct record_options *options, const struct recorder *recorder)
+static int record_target_report(const struct record_options *options, const struct recorder *recorder)
 {
 	struct attachment *attachment = recorder->attachment;
 	const int result = recorder_result(recorder);
@@ -75,7 +75,7 @@ static int report(const struct record_options *options, const struct recorder *r
 	return result ? result : unknown ? CMD_USAGE : 0;
 }
 
-static int record(const struct record_options *options, struct recorder *recorder)
+static int record_target_record(const struct record_options *options, struct recorder *recorder)
 {
 	struct attachment *attachment = recorder->attachment;
 	int error = recorder_open(recorder);
@@ -86,7 +86,7 @@ static int record(const struct record_options *options, struct recorder *recorde
 	error = attach_switch(attachment, options->globs, recorder->quiet);
 	if (!error) {
 		recorder_begin(recorder);
-		follow(attachment, recorder, options->duration);
+		record_target_follow(attachment, recorder, options->duration);
 	}
 	recorder_finish(recorder);
 	recorder->faulted |= attach_restore(attachment) != 0;
@@ -96,17 +96,19 @@ static int record(const struct record_options *options, struct recorder *recorde
 	if (error)
 		recorder_discard(recorder);
 	else
-		error = report(options, recorder);
+		error = record_target_report(options, recorder);
 	close(recorder->directory);
 	return error;
 }
 
-static bool is_private(const struct record_options *options, const struct attachment *attachment)
+static bool record_target_is_private(const struct record_options *options,
+				     const struct attachment *attachment)
 {
 	return options->sampling.system || attachment->target.kernel || attachment->target.user != geteuid();
 }
 
-static struct recorder recorder_of(const struct record_options *options, struct attachment *attachment)
+static struct recorder record_target_recorder_of(const struct record_options *options,
+						 struct attachment *attachment)
 {
 	return (struct recorder){
 		.session = &attachment->session,
@@ -114,7 +116,7 @@ static struct recorder recorder_of(const struct record_options *options, struct 
 		.attachment = attachment,
 		.processes = &options->sampling.processes,
 		.all = options->sampling.system,
-		.private = is_private(options, attachment),
+		.private = record_target_is_private(options, attachment),
 		.quiet = options->quiet,
 		.no_symbols = options->sampling.no_symbols,
 		.names_ns = options->sampling.names_ns,
@@ -140,7 +142,7 @@ static int refuse_for_kernel(const struct record_options *options)
 }
 
 /* Return: 0 or CMD_FAULTS. */
-static int claim(const struct attachment *attachment)
+static int record_target_claim(const struct attachment *attachment)
 {
 	const int error = is_claimed(attachment) ? kernel_device_claim(&attachment->session) : 0;
 
@@ -174,13 +176,13 @@ int record_target(const struct record_options *options)
 	if (attachment.target.kernel)
 		result = refuse_for_kernel(options) ?: cmd_target_globs(&attachment.target, options->globs);
 	if (!result)
-		result = claim(&attachment);
+		result = record_target_claim(&attachment);
 	if (result)
 		return attach_end(&attachment, result);
 	own = *options;
 	own.sampling = sampling_of(options, &attachment);
-	recorder = recorder_of(&own, &attachment);
+	recorder = record_target_recorder_of(&own, &attachment);
 	recording_output(options->output, attachment.target.geometry.program, 0, recorder.output,
 			 sizeof(recorder.output));
-	return attach_end(&attachment, record(&own, &recorder));
+	return attach_end(&attachment, record_target_record(&own, &recorder));
 }

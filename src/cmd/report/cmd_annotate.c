@@ -38,8 +38,8 @@ static void print_no_assembly(struct view_buffer *out, const char *why, const ch
 }
 
 /* Open the sampled file, and check that it is the same one. Return: false after a line of output. */
-static bool open_image(const struct burin_image *of, const struct foreign_user *reader, struct image *image,
-		       struct view_buffer *out)
+static bool cmd_annotate_open_image(const struct burin_image *of, const struct foreign_user *reader,
+				    struct image *image, struct view_buffer *out)
 {
 	const struct foreign how = { .bytes_max = FOREIGN_IMAGE_MAX, .reader = reader };
 	int file;
@@ -70,7 +70,7 @@ enum {
  * Copy the file into memory, so that a process of any user can read it by this descriptor. Its owner may have made it far
  * larger than this machine's memory: holes stay holes. Return: a descriptor or -1.
  */
-static int copy_file(const struct image *image)
+static int cmd_annotate_copy_file(const struct image *image)
 {
 	const int copy = memfd_create("image", 0);
 	char bytes[65536];
@@ -104,7 +104,7 @@ static _Noreturn void execute_objdump(const struct image *image, const char *fro
 {
 	struct stat status;
 	const bool open_to_all = fstat(image->fd, &status) == 0 && status.st_mode & S_IROTH;
-	const int file = geteuid() == 0 && !open_to_all ? copy_file(image) : dup(image->fd);
+	const int file = geteuid() == 0 && !open_to_all ? cmd_annotate_copy_file(image) : dup(image->fd);
 	const int keep[] = { STDOUT_FILENO, file };
 	char path[64];
 
@@ -185,8 +185,8 @@ struct listing {
 	bool gap, any;
 };
 
-static void print_line(const struct view_profile *counted, const struct view_cost *cost, const char *line,
-		       struct view_buffer *out)
+static void cmd_annotate_print_line(const struct view_profile *counted, const struct view_cost *cost,
+				    const char *line, struct view_buffer *out)
 {
 	view_cost_text(counted, cost, out);
 	view_buffer_print(out, "%s\n", line);
@@ -202,10 +202,10 @@ static void print_or_keep(struct listing *listing, const struct view_profile *co
 		return;
 	if (cost->all || listing->behind) {
 		if (listing->gap)
-			print_line(counted, NULL, "...", out);
+			cmd_annotate_print_line(counted, NULL, "...", out);
 		for (; first + 1 < listing->count; first++)
-			print_line(counted, NULL, listing->lines[first], out);
-		print_line(counted, cost->all ? cost : NULL, listing->lines[first++], out);
+			cmd_annotate_print_line(counted, NULL, listing->lines[first], out);
+		cmd_annotate_print_line(counted, cost->all ? cost : NULL, listing->lines[first++], out);
 		listing->behind = cost->all ? AROUND : listing->behind - 1;
 		listing->gap = false;
 		listing->any = true;
@@ -220,7 +220,7 @@ static void print_or_keep(struct listing *listing, const struct view_profile *co
 }
 
 /* A line of objdump, with the name of its target shortened; the caller frees it. */
-static char *shorten(char *text)
+static char *cmd_annotate_shorten(char *text)
 {
 	char line[LINE_BYTES], room[LINE_BYTES], *target, *offset;
 
@@ -245,7 +245,7 @@ static char *shorten(char *text)
 }
 
 /* Read a line and drop the end of a long one: names in foreign files have any length. Return: false: end of file. */
-static bool read_line(FILE *in, char text[LINE_BYTES])
+static bool cmd_annotate_read_line(FILE *in, char text[LINE_BYTES])
 {
 	int next;
 
@@ -272,7 +272,7 @@ static uint64_t print_instructions(const struct view_annotation *annotation, con
 		struct view_cost cost;
 		char *end = NULL;
 
-		more = read_line(dump, text);
+		more = cmd_annotate_read_line(dump, text);
 		if (more && *text == ' ')
 			address = strtoull(text, &end, 16);
 		if (more && (!end || *end != ':'))
@@ -280,7 +280,7 @@ static uint64_t print_instructions(const struct view_annotation *annotation, con
 		cost = cost_before(annotation, image, address, &at);
 		shown += listing.count ? cost.all : 0;
 		print_or_keep(&listing, counted, &cost, out);
-		if (more && (listing.lines[listing.count] = shorten(text)))
+		if (more && (listing.lines[listing.count] = cmd_annotate_shorten(text)))
 			listing.count++;
 		else if (more)
 			out->failed = true;
@@ -323,7 +323,7 @@ static void print_assembly(const struct view_annotation *annotation, const struc
 		print_no_assembly(out, "the trace does not have the function's address", "");
 		return;
 	}
-	if (!open_image(of, reader, &image, out))
+	if (!cmd_annotate_open_image(of, reader, &image, out))
 		return;
 	if (image_address(&image, annotation->begin, &begin)) {
 		print_no_assembly(out, "the function's address is outside the file", of->path);
@@ -369,7 +369,7 @@ enum {
 };
 
 /* Root sends requests only for files of root's that are here: others choose their build ids and paths. */
-static bool is_ours(const struct burin_image *of)
+static bool cmd_annotate_is_ours(const struct burin_image *of)
 {
 	const struct foreign how = { .bytes_max = FOREIGN_IMAGE_MAX };
 	const int file = of->kind == BURIN_IMAGE_FILE ? foreign_open(&how, FOREIGN_HERE, of->path) : -1;
@@ -386,12 +386,12 @@ static bool is_ours(const struct burin_image *of)
 	return ours;
 }
 
-static int find_source(void *data, uint32_t number, const char *path)
+static int cmd_annotate_find_source(void *data, uint32_t number, const char *path)
 {
 	struct sources *sources = data;
 	const struct burin_image *image = burin_profile_image(sources->profile, number);
 
-	if (!image || !image->build_id_bytes || (geteuid() == 0 && !is_ours(image)))
+	if (!image || !image->build_id_bytes || (geteuid() == 0 && !cmd_annotate_is_ours(image)))
 		return -1;
 	return debuginfod_find_source(&sources->from, image->build_id, image->build_id_bytes, path,
 				      sources->until_ms);
@@ -402,7 +402,7 @@ static void print_lines(const struct view_annotation *annotation, const struct c
 			const struct foreign_user *reader, struct view_buffer *out)
 {
 	struct sources sources = { .profile = profile->counted.profile, .from = { .what = "source files" } };
-	const struct view_source_finder finder = { &sources, find_source };
+	const struct view_source_finder finder = { &sources, cmd_annotate_find_source };
 	const bool ask = debuginfod_is_wanted() && reader->user == geteuid();
 	char text[DEBUGINFOD_TEXT_MAX];
 	struct timespec now;
@@ -416,7 +416,7 @@ static void print_lines(const struct view_annotation *annotation, const struct c
 }
 
 /* The owner of a trace chose its paths, so root opens them with the owner's rights. */
-static int annotate(const struct cmd_profile *profile, const char *path, const char *symbol)
+static int cmd_annotate_annotate(const struct cmd_profile *profile, const char *path, const char *symbol)
 {
 	struct stat status;
 	struct view_buffer out = { .used = 0 };
@@ -443,13 +443,13 @@ static int annotate(const struct cmd_profile *profile, const char *path, const c
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 
-static int run(char **operands)
+static int cmd_annotate_run(char **operands)
 {
 	struct cmd_profile profile = { .foot = true };
 	int result = cmd_profile_open(&profile, operands[0]);
 
 	if (!result)
-		result = annotate(&profile, operands[0], operands[1]);
+		result = cmd_annotate_annotate(&profile, operands[0], operands[1]);
 	return cmd_profile_close(&profile, operands[0], result);
 }
 
@@ -471,5 +471,5 @@ const struct cmd cmd_annotate = {
 	.options = table,
 	.operands = { 2, 2, "give a trace and a function", { CMD_IS_TRACE } },
 	.views = true,
-	.main = run,
+	.main = cmd_annotate_run,
 };

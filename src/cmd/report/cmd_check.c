@@ -19,7 +19,7 @@ static const struct cmd_option table[] = {
 };
 
 /* Events that were switched off are not a fault, but the verdict must not hide them. */
-static void print_off(const char *path, struct view_buffer *out)
+static void cmd_check_print_off(const char *path, struct view_buffer *out)
 {
 	const struct burin_open_options open = { .size = sizeof(open) };
 	struct burin_trace *trace;
@@ -46,11 +46,11 @@ static int print_verdict(const struct burin_check_result *found, const struct cm
 			  found->unfinished ? "; the recording is unfinished" : "");
 	if (found->faults)
 		view_buffer_print(&out, "%s faults\n", text_count(number, found->faults));
-	print_off(path, &out);
+	cmd_check_print_off(path, &out);
 	return cmd_print(&out, STDOUT_FILENO);
 }
 
-static int run(char **operands)
+static int cmd_check_run(char **operands)
 {
 	struct cmd_faults faults = { .show_max = quiet ? 0 : all ? UINT64_MAX : 20 };
 	const struct burin_check_options check = { sizeof(check), cmd_on_fault, &faults, cmd_memory };
@@ -78,5 +78,5 @@ const struct cmd cmd_check = {
 	.options = table,
 	.operands = CMD_ONE_TRACE,
 	.views = true,
-	.main = run,
+	.main = cmd_check_run,
 };

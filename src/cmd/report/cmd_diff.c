@@ -18,7 +18,7 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
-static const struct burin_event *event_of(const struct cmd_profile *profile)
+static const struct burin_event *cmd_diff_event_of(const struct cmd_profile *profile)
 {
 	const struct view_counted *of = profile->counted.of;
 
@@ -27,7 +27,7 @@ static const struct burin_event *event_of(const struct cmd_profile *profile)
 
 static int same_events(const struct cmd_profile *before, const struct cmd_profile *after)
 {
-	const struct burin_event *one = event_of(before), *other = event_of(after);
+	const struct burin_event *one = cmd_diff_event_of(before), *other = cmd_diff_event_of(after);
 
 	if (!one || !other || !strcmp(one->name, other->name))
 		return 0;
@@ -35,7 +35,7 @@ static int same_events(const struct cmd_profile *before, const struct cmd_profil
 			 other->name);
 }
 
-static int compare(const struct cmd_profile *before, const struct cmd_profile *after)
+static int cmd_diff_compare(const struct cmd_profile *before, const struct cmd_profile *after)
 {
 	struct view_buffer out = { .used = 0 };
 	struct view_diff diff;
@@ -53,7 +53,7 @@ static int compare(const struct cmd_profile *before, const struct cmd_profile *a
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 
-static int run(char **operands)
+static int cmd_diff_run(char **operands)
 {
 	struct cmd_profile before = { .apart = true, .may_be_empty = true, .foot = true }, after = before;
 	int result = cmd_profile_open(&before, operands[0]);
@@ -63,7 +63,7 @@ static int run(char **operands)
 	if (!result)
 		result = same_events(&before, &after);
 	if (!result)
-		result = compare(&before, &after);
+		result = cmd_diff_compare(&before, &after);
 	result = cmd_profile_close(&after, operands[1], result);
 	return cmd_profile_close(&before, operands[0], result);
 }
@@ -83,5 +83,5 @@ const struct cmd cmd_diff = {
 		      "give two traces, the directories that burin record wrote",
 		      { CMD_IS_TRACE, CMD_IS_TRACE } },
 	.views = true,
-	.main = run,
+	.main = cmd_diff_run,
 };

@@ -45,7 +45,8 @@ static const struct cmd_option table[] = {
 };
 
 /* Losses and faults, and why descriptors are only numbers. */
-static void print_foot(const struct burin_trace *trace, const struct cmd_faults *faults, const char *path)
+static void cmd_dump_print_foot(const struct burin_trace *trace, const struct cmd_faults *faults,
+				const char *path)
 {
 	const char *lack = syscalls && !dump.without_paths ? descriptor_calls_lack(trace) : NULL;
 	struct view_buffer foot = { .used = 0 };
@@ -58,7 +59,7 @@ static void print_foot(const struct burin_trace *trace, const struct cmd_faults 
 	cmd_faults_foot(faults, path);
 }
 
-static int run(char **operands)
+static int cmd_dump_run(char **operands)
 {
 	struct cmd_faults faults = { .show_max = 10 };
 	struct burin_trace *trace = NULL;
@@ -86,7 +87,7 @@ static int run(char **operands)
 					     "record -k 'syscalls:*' -- COMMAND",
 					     operands[0])
 				 : cmd_written(error);
-		print_foot(trace, &faults, operands[0]);
+		cmd_dump_print_foot(trace, &faults, operands[0]);
 		if (faults.count)
 			result = CMD_FAULTS;
 	}
@@ -111,5 +112,5 @@ const struct cmd cmd_dump = {
 	.options = table,
 	.operands = CMD_ONE_TRACE,
 	.views = true,
-	.main = run,
+	.main = cmd_dump_run,
 };

@@ -34,7 +34,7 @@ static const struct export_format *find_format(const char *name_given)
 	return format->name ? format : NULL;
 }
 
-static int write_out(const struct cmd_profile *profile, const struct export_format *format)
+static int cmd_export_write_out(const struct cmd_profile *profile, const struct export_format *format)
 {
 	struct export_output out = { .file = cmd_profile_create(profile, output),
 				     .bytes_max = cmd_output_max() };
@@ -60,7 +60,7 @@ static int write_out(const struct cmd_profile *profile, const struct export_form
 			  text_count(all, profile->counted.samples));
 }
 
-static int run(char **operands)
+static int cmd_export_run(char **operands)
 {
 	const struct export_format *format = find_format(operands[0]);
 	struct cmd_profile profile = { 0 };
@@ -80,7 +80,7 @@ static int run(char **operands)
 	profile.foot = true;
 	result = cmd_profile_open(&profile, operands[1]);
 	if (!result)
-		result = write_out(&profile, format);
+		result = cmd_export_write_out(&profile, format);
 	return cmd_profile_close(&profile, operands[1], result);
 }
 
@@ -103,5 +103,5 @@ const struct cmd cmd_export = {
 	.options = table,
 	.operands = { 2, 2, "give a format and a trace", { CMD_IS_FORMAT, CMD_IS_TRACE } },
 	.views = true,
-	.main = run,
+	.main = cmd_export_run,
 };

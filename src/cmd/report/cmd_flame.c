@@ -17,7 +17,7 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
-static int write_page(const struct cmd_profile *profile)
+static int cmd_flame_write_page(const struct cmd_profile *profile)
 {
 	const char *command = burin_trace_recording(profile->trace, "command");
 	struct view_buffer out = { .used = 0 };
@@ -38,7 +38,7 @@ static int write_page(const struct cmd_profile *profile)
 	return cmd_profile_write(&out, file, output);
 }
 
-static int run(char **operands)
+static int cmd_flame_run(char **operands)
 {
 	struct cmd_profile profile = { 0 };
 	int result;
@@ -48,7 +48,7 @@ static int run(char **operands)
 	profile.calls = calls;
 	result = cmd_profile_open(&profile, operands[0]);
 	if (!result)
-		result = write_page(&profile);
+		result = cmd_flame_write_page(&profile);
 	return cmd_profile_close(&profile, operands[0], result);
 }
 
@@ -64,5 +64,5 @@ const struct cmd cmd_flame = {
 	.options = table,
 	.operands = CMD_ONE_TRACE,
 	.views = true,
-	.main = run,
+	.main = cmd_flame_run,
 };

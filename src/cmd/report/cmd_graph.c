@@ -55,7 +55,7 @@ static int print_functions(const struct call_contexts *contexts, const char *glo
 	return result ? cmd_failed("%s", cmd_error(result)) : 0;
 }
 
-static int print(const struct call_contexts *contexts, const char *glob)
+static int cmd_graph_print(const struct call_contexts *contexts, const char *glob)
 {
 	struct view_buffer out = { .used = 0 };
 	int result = 0;
@@ -73,7 +73,7 @@ static int print(const struct call_contexts *contexts, const char *glob)
 	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 
-static int run(char **operands)
+static int cmd_graph_run(char **operands)
 {
 	const char *path = operands[0];
 	struct call_contexts contexts;
@@ -85,7 +85,8 @@ static int run(char **operands)
 	report.color = cmd_color(STDOUT_FILENO);
 	if (!result) {
 		error = call_contexts_make(&contexts, opened.trace, &opened.filter, cmd_threads());
-		result = error ? cmd_calls_failed(opened.trace, path, error) : print(&contexts, operands[1]);
+		result = error ? cmd_calls_failed(opened.trace, path, error)
+			       : cmd_graph_print(&contexts, operands[1]);
 		if (!error)
 			call_contexts_free(&contexts);
 	}
@@ -107,5 +108,5 @@ const struct cmd cmd_graph = {
 		      "give one trace, the directory that burin record wrote, and at most one function",
 		      { CMD_IS_TRACE } },
 	.views = true,
-	.main = run,
+	.main = cmd_graph_run,
 };

@@ -32,7 +32,7 @@ static int print_summary(const struct burin_trace *trace)
 	return cmd_print(&out, STDOUT_FILENO);
 }
 
-static int run(char **operands)
+static int cmd_info_run(char **operands)
 {
 	struct cmd_faults faults = { .show_max = 10 };
 	struct burin_trace *trace;
@@ -59,5 +59,5 @@ const struct cmd cmd_info = {
 	.options = table,
 	.operands = CMD_ONE_TRACE,
 	.views = true,
-	.main = run,
+	.main = cmd_info_run,
 };

@@ -40,7 +40,8 @@ static const struct cmd_option table[] = {
 };
 
 /* Losses and faults. */
-static void print_foot(const struct burin_trace *trace, const struct cmd_faults *faults, const char *path)
+static void cmd_replay_print_foot(const struct burin_trace *trace, const struct cmd_faults *faults,
+				  const char *path)
 {
 	struct view_buffer foot = { .used = 0 };
 
@@ -51,7 +52,7 @@ static void print_foot(const struct burin_trace *trace, const struct cmd_faults 
 }
 
 /* The exit code of a replay. */
-static int status_of(const struct burin_trace *trace, int result, const char *path)
+static int cmd_replay_status_of(const struct burin_trace *trace, int result, const char *path)
 {
 	if (result == -ENODATA)
 		return cmd_no_calls(trace, path);
@@ -67,11 +68,11 @@ static int find_times(const struct burin_trace *trace, const char *path)
 {
 	int result = cmd_times_given() ? view_replay_begin(trace, &replay.begin) : 0;
 
-	return result ? status_of(trace, result, path)
+	return result ? cmd_replay_status_of(trace, result, path)
 		      : cmd_times_since(trace, replay.begin, &replay.from, &replay.to);
 }
 
-static int print(const struct burin_trace *trace, const char *path)
+static int cmd_replay_print(const struct burin_trace *trace, const char *path)
 {
 	int result;
 
@@ -79,10 +80,10 @@ static int print(const struct burin_trace *trace, const char *path)
 		pager_begin();
 	result = view_replay(trace, &replay);
 	pager_end();
-	return status_of(trace, result, path);
+	return cmd_replay_status_of(trace, result, path);
 }
 
-static int run(char **operands)
+static int cmd_replay_run(char **operands)
 {
 	struct cmd_faults faults = { .show_max = 10 };
 	struct burin_trace *trace = NULL;
@@ -100,9 +101,9 @@ static int run(char **operands)
 	if (!result)
 		result = find_times(trace, operands[0]);
 	if (!result) {
-		result = print(trace, operands[0]);
+		result = cmd_replay_print(trace, operands[0]);
 		if (result != CMD_USAGE)
-			print_foot(trace, &faults, operands[0]);
+			cmd_replay_print_foot(trace, &faults, operands[0]);
 		if (faults.count && result != CMD_USAGE)
 			result = CMD_FAULTS;
 	}
@@ -127,5 +128,5 @@ const struct cmd cmd_replay = {
 	.options = table,
 	.operands = CMD_ONE_TRACE,
 	.views = true,
-	.main = run,
+	.main = cmd_replay_run,
 };

@@ -109,7 +109,7 @@ static const struct cmd_option table[] = {
 };
 
 /* Reject conflicting options, and set defaults that depend on other options. */
-static int complete(void)
+static int cmd_report_complete(void)
 {
 	if (*of_tree && *of_rows)
 		return cmd_usage("%s is for rows, not for trees; use --min to omit branches of a tree",
@@ -191,7 +191,7 @@ static int print_tree(const struct view_profile *counted, struct view_buffer *ou
 	return result;
 }
 
-static size_t count_lines(const struct view_buffer *text)
+static size_t cmd_report_count_lines(const struct view_buffer *text)
 {
 	size_t lines = 0;
 
@@ -200,7 +200,7 @@ static size_t count_lines(const struct view_buffer *text)
 	return lines;
 }
 
-static int print(const struct view_profile *counted)
+static int cmd_report_print(const struct view_profile *counted)
 {
 	struct view_buffer out = { .used = 0 };
 	int result = *of_tree ? print_tree(counted, &out) : print_rows(counted, &out);
@@ -210,7 +210,7 @@ static int print(const struct view_profile *counted)
 		return cmd_failed("%s", cmd_error(result));
 	}
 	if (!json && !csv) {
-		const size_t lines = count_lines(&out);
+		const size_t lines = cmd_report_count_lines(&out);
 
 		view_buffer_print(&out, "\n");
 		view_ledger_text(counted->trace, counted->profile, counted, report.color,
@@ -224,7 +224,7 @@ static int print(const struct view_profile *counted)
 
 /* ---- Calls */
 
-static int print_calls(struct call_stats *stats)
+static int cmd_report_print_calls(struct call_stats *stats)
 {
 	struct view_buffer out = { .used = 0 };
 
@@ -242,7 +242,7 @@ static int run_calls(const char *path)
 	if (!result) {
 		error = call_stats_make(&stats, opened.trace, &opened.filter, view_report_parts(&report),
 					cmd_threads());
-		result = error ? cmd_calls_failed(opened.trace, path, error) : print_calls(&stats);
+		result = error ? cmd_calls_failed(opened.trace, path, error) : cmd_report_print_calls(&stats);
 		if (!error)
 			call_stats_free(&stats);
 	}
@@ -257,10 +257,10 @@ static int run_kernel(const char *path)
 			: report_sched(path, &report);
 }
 
-static int run(char **operands)
+static int cmd_report_run(char **operands)
 {
 	struct cmd_profile profile = { 0 };
-	int result = complete();
+	int result = cmd_report_complete();
 
 	if (!result && (syscalls || sched || critical))
 		return run_kernel(operands[0]);
@@ -269,7 +269,7 @@ static int run(char **operands)
 	if (!result)
 		result = cmd_profile_open(&profile, operands[0]);
 	if (!result)
-		result = print(&profile.counted);
+		result = cmd_report_print(&profile.counted);
 	return cmd_profile_close(&profile, operands[0], result);
 }
 
@@ -291,5 +291,5 @@ const struct cmd cmd_report = {
 		      "give one trace, the directory that burin record wrote; burin diff compares two",
 		      { CMD_IS_TRACE } },
 	.views = true,
-	.main = run,
+	.main = cmd_report_run,
 };

@@ -18,7 +18,7 @@
 #include "view/losses.h"
 #include "wire/wire_uftrace.h"
 
-static void note_count(uint64_t count, const char *what)
+static void export_uftrace_note_count(uint64_t count, const char *what)
 {
 	char number[TEXT_SHORT];
 
@@ -33,13 +33,16 @@ static void note_limits(const struct burin_trace *trace, const struct uftrace_ex
 
 	if (unfinished)
 		cmd_note("burin %s: the recording is %s\n", cmd_name, unfinished);
-	note_count(done->lost, "records were lost; they are a LOST record before the first call");
-	note_count(done->open, "calls had not ended; they are written without an end");
-	note_count(done->other_stacks, "calls overlap others of their thread, as in coroutines; they are "
-				       "written as tasks of their own");
-	note_count(done->left_out, "calls are not written: their thread has more than 64 stacks");
-	note_count(done->events, "events are written without their fields");
-	note_count(done->samples, "samples are not written: uftrace has no samples");
+	export_uftrace_note_count(done->lost,
+				  "records were lost; they are a LOST record before the first call");
+	export_uftrace_note_count(done->open, "calls had not ended; they are written without an end");
+	export_uftrace_note_count(done->other_stacks,
+				  "calls overlap others of their thread, as in coroutines; they are "
+				  "written as tasks of their own");
+	export_uftrace_note_count(done->left_out,
+				  "calls are not written: their thread has more than 64 stacks");
+	export_uftrace_note_count(done->events, "events are written without their fields");
+	export_uftrace_note_count(done->samples, "samples are not written: uftrace has no samples");
 }
 
 static void note_done(const struct uftrace_export *done, const char *output)
@@ -55,7 +58,8 @@ static void note_done(const struct uftrace_export *done, const char *output)
 	cmd_note("\n");
 }
 
-static int refuse(const struct burin_trace *opened, const char *trace, const char *output, int error)
+static int export_uftrace_refuse(const struct burin_trace *opened, const char *trace, const char *output,
+				 int error)
 {
 	if (error == -ENODATA)
 		return cmd_no_calls(opened, trace);
@@ -77,7 +81,7 @@ int export_uftrace_into(const char *trace, int trace_fd, const char *output, int
 		result = cmd_usage("--from, --to: they select samples; uftrace -r TIME~TIME selects calls");
 	if (!result) {
 		error = uftrace_export(opened, output_fd, &done);
-		result = error ? refuse(opened, trace, output, error) : 0;
+		result = error ? export_uftrace_refuse(opened, trace, output, error) : 0;
 		if (!error) {
 			note_limits(opened, &done);
 			if (!quiet)

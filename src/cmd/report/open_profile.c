@@ -46,7 +46,7 @@ const struct view_profile_filter *cmd_profile_filter(void)
 }
 
 /* Report an --event that matches no event of samples, and list these. */
-static int check_events(const struct cmd_profile *profile, const char *path)
+static int open_profile_check_events(const struct cmd_profile *profile, const char *path)
 {
 	const struct burin_trace *trace = profile->trace;
 	struct view_buffer names = { .used = 0 };
@@ -109,8 +109,8 @@ int cmd_no_calls(const struct burin_trace *trace, const char *path)
 }
 
 /* The calls of a trace as a profile. */
-static int count_calls(struct cmd_profile *profile, const char *path,
-		       const struct view_profile_filter *filter)
+static int open_profile_count_calls(struct cmd_profile *profile, const char *path,
+				    const struct view_profile_filter *filter)
 {
 	int result;
 
@@ -158,13 +158,13 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path)
 	if (result)
 		return result;
 	if (profile->calls)
-		return count_calls(profile, path, &filter);
+		return open_profile_count_calls(profile, path, &filter);
 	result = view_profile_make(&profile->counted, profile->trace, &filter);
 	if (result == -ENODATA)
 		return no_samples(profile->trace, path);
 	if (result)
 		return cmd_failed("%s: %s", path, cmd_error(result));
-	result = check_events(profile, path);
+	result = open_profile_check_events(profile, path);
 	if (!result && !profile->may_be_empty && !profile->counted.pair_count && !filter.from && !filter.to &&
 	    filter.programs.count + filter.threads.count + filter.pids.count)
 		result = no_such_process(profile, path);
@@ -172,7 +172,7 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path)
 }
 
 /* The losses, if there are any. */
-static void print_foot(const struct cmd_profile *profile, const char *path)
+static void open_profile_print_foot(const struct cmd_profile *profile, const char *path)
 {
 	struct view_buffer line = { .used = 0 };
 	const bool lost = profile->calls ? view_losses_line(profile->trace, view_lost_calls, &line)
@@ -188,7 +188,7 @@ static void print_foot(const struct cmd_profile *profile, const char *path)
 int cmd_profile_close(struct cmd_profile *profile, const char *path, int result)
 {
 	if (!result && profile->foot)
-		print_foot(profile, path);
+		open_profile_print_foot(profile, path);
 	cmd_faults_foot(&profile->faults, path);
 	view_profile_free(&profile->counted);
 	burin_trace_close(profile->trace);

@@ -10,7 +10,7 @@
 #include "view/sched/sched_report.h"
 #include "view/syscalls/syscall_stats.h"
 
-static int failed(const char *path, int error, const char *what, const char *option)
+static int report_kernel_failed(const char *path, int error, const char *what, const char *option)
 {
 	if (error == -ENODATA)
 		return cmd_usage("%s: the trace has no %s; record some with: burin record %s -- COMMAND",
@@ -42,7 +42,7 @@ int report_syscalls(const char *path, const struct view_report *report, enum cal
 	result = cmd_calls_open(&opened, path, cmd_profile_filter());
 	if (!result) {
 		error = syscall_stats_make(&stats, opened.trace, &opened.filter, parts);
-		result = error ? failed(path, error, "system calls", "-k 'syscalls:*'")
+		result = error ? report_kernel_failed(path, error, "system calls", "-k 'syscalls:*'")
 			       : print_syscalls(&stats, report, order);
 		if (!error)
 			syscall_stats_free(&stats);
@@ -72,7 +72,7 @@ int report_sched(const char *path, const struct view_report *report)
 		result = cmd_usage("--symbol is for samples and calls; remove it");
 	if (!result) {
 		error = sched_report_make(&made, opened.trace, &opened.filter, parts);
-		result = error ? failed(path, error, "switches of threads", "--sched")
+		result = error ? report_kernel_failed(path, error, "switches of threads", "--sched")
 			       : print_sched(&made, report);
 		if (!error)
 			sched_report_free(&made);
@@ -103,7 +103,7 @@ int report_critical(const char *path, const char *span, const struct view_report
 				"--critical: the trace has no span %s, neither of events nor of system calls",
 				span);
 		else
-			result = error ? failed(path, error, "switches of threads", "--sched")
+			result = error ? report_kernel_failed(path, error, "switches of threads", "--sched")
 				       : print_critical(&critical, report);
 		if (!error)
 			critical_free(&critical);

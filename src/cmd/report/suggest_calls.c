@@ -13,8 +13,8 @@ enum {
 };
 
 /* Count the records of each function, and add those that were only counted. Return: 0 or a negative errno. */
-static int count_calls(const struct burin_trace *trace, const struct burin_calls *calls,
-		       struct call_suggest *functions)
+static int suggest_calls_count_calls(const struct burin_trace *trace, const struct burin_calls *calls,
+				     struct call_suggest *functions)
 {
 	struct burin_cursor *cursor;
 	const struct burin_record *record;
@@ -32,7 +32,7 @@ static int count_calls(const struct burin_trace *trace, const struct burin_calls
 	return result;
 }
 
-static void describe(const struct burin_calls *calls, struct call_suggest *functions)
+static void suggest_calls_describe(const struct burin_calls *calls, struct call_suggest *functions)
 {
 	for (uint32_t n = 1; n <= burin_calls_functions(calls); n++) {
 		struct burin_function function = { 0 };
@@ -51,10 +51,10 @@ static int print_suggestion(const struct burin_trace *trace, const struct burin_
 	const uint32_t count = burin_calls_functions(calls);
 	struct call_suggest *functions = calloc((size_t)count + 1, sizeof(*functions));
 	struct view_buffer out = { .used = 0 };
-	int result = functions ? count_calls(trace, calls, functions) : -ENOMEM;
+	int result = functions ? suggest_calls_count_calls(trace, calls, functions) : -ENOMEM;
 
 	if (!result) {
-		describe(calls, functions);
+		suggest_calls_describe(calls, functions);
 		call_suggest_print(functions, count, SUGGEST_LIMIT, &out);
 		result = cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 	}

@@ -61,7 +61,7 @@ static bool is_same_namespace(pid_t pid, const char *kind)
 	return stat(path, &other) != 0 || (own.st_dev == other.st_dev && own.st_ino == other.st_ino);
 }
 
-static int read_number(const char *path)
+static int load_calls_read_number(const char *path)
 {
 	FILE *file = fopen(path, "re");
 	char text[16] = "";
@@ -73,7 +73,7 @@ static int read_number(const char *path)
 	return atoi(text);
 }
 
-static bool is_own(pid_t pid)
+static bool load_calls_is_own(pid_t pid)
 {
 	char path[48];
 	struct stat status;
@@ -82,7 +82,7 @@ static bool is_own(pid_t pid)
 	return stat(path, &status) == 0 && status.st_uid == geteuid();
 }
 
-static void refused(pid_t pid, char *problem, size_t bytes)
+static void load_calls_refused(pid_t pid, char *problem, size_t bytes)
 {
 	struct process_status status;
 
@@ -93,7 +93,7 @@ static void refused(pid_t pid, char *problem, size_t bytes)
 			 status.tracer);
 	else if (geteuid() == 0)
 		snprintf(problem, bytes, "the kernel does not permit root to trace it (CAP_SYS_PTRACE)");
-	else if (is_own(pid) && read_number("/proc/sys/kernel/yama/ptrace_scope") > 0)
+	else if (load_calls_is_own(pid) && load_calls_read_number("/proc/sys/kernel/yama/ptrace_scope") > 0)
 		snprintf(problem, bytes,
 			 "the system does not permit changes of a running process (sysctl "
 			 "kernel.yama.ptrace_scope is not 0); run this command as root");
@@ -107,7 +107,7 @@ void process_problem(pid_t pid, int error, char *problem, size_t bytes)
 	struct process_status status;
 
 	if (error == -EPERM || error == -EACCES)
-		refused(pid, problem, bytes);
+		load_calls_refused(pid, problem, bytes);
 	else if (!read_status(pid, &status) || status.state == 'Z' || status.state == 'X' || error == -ENOENT)
 		snprintf(problem, bytes, "the process has ended");
 	else if (error == -ESRCH)
@@ -133,7 +133,7 @@ void process_problem(pid_t pid, int error, char *problem, size_t bytes)
 }
 
 /* Return: whether a library may be loaded; if not, the problem. */
-static bool check(pid_t pid, char *problem, size_t bytes)
+static bool load_calls_check(pid_t pid, char *problem, size_t bytes)
 {
 	struct process_status status;
 
@@ -142,7 +142,7 @@ static bool check(pid_t pid, char *problem, size_t bytes)
 	else if (status.state == 'Z' || status.state == 'X')
 		snprintf(problem, bytes, "the process has ended");
 	else if (status.tracer)
-		refused(pid, problem, bytes);
+		load_calls_refused(pid, problem, bytes);
 	else if (status.seccomp)
 		snprintf(problem, bytes,
 			 "it restricts its system calls (seccomp), so loading a library "
@@ -157,7 +157,7 @@ static bool check(pid_t pid, char *problem, size_t bytes)
 }
 
 /* The kind of program, by the first bytes of its file in memory. */
-static const char *unsuitable(const struct process_memory *memory)
+static const char *load_calls_unsuitable(const struct process_memory *memory)
 {
 	const uint64_t entry = process_memory_auxiliary(memory, AT_ENTRY),
 		       linker = process_memory_auxiliary(memory, AT_BASE);
@@ -220,8 +220,8 @@ static int check_loaded(const struct process_memory *memory, uint64_t loaded, ch
  * Load the library, unless it is there, and call its function: all of it in one call, so that the thread waits for a CPU once.
  * Return: 0 or a negative errno; or -EINVAL and the problem.
  */
-static int load(struct process_memory *memory, struct process_threads *threads, const char *library,
-		struct load_calls_result *result, char *problem, size_t bytes)
+static int load_calls_load(struct process_memory *memory, struct process_threads *threads,
+			   const char *library, struct load_calls_result *result, char *problem, size_t bytes)
 {
 	static const char attach[] = "burin_calls_attach";
 	const uint64_t loaded = process_memory_object(memory, "libburin-calls");
@@ -266,7 +266,7 @@ static int load_patiently(struct process_memory *memory, struct process_threads 
 	int error;
 
 	for (;;) {
-		error = load(memory, threads, library, result, problem, bytes);
+		error = load_calls_load(memory, threads, library, result, problem, bytes);
 		if (error != -EBUSY || clock_ns(CLOCK_MONOTONIC) >= until)
 			return error;
 		nanosleep(&(struct timespec){ .tv_nsec = BUSY_PAUSE_NS }, NULL);
@@ -285,13 +285,13 @@ int load_calls(pid_t pid, const char *library, struct load_calls_result *result,
 
 	*problem = 0;
 	*result = (struct load_calls_result){ 0 };
-	if (!check(pid, problem, bytes))
+	if (!load_calls_check(pid, problem, bytes))
 		return -EINVAL;
 	error = process_threads_begin(&threads, pid);
 	if (!error)
 		error = process_memory_open(&memory, pid);
 	if (!error) {
-		what = unsuitable(&memory);
+		what = load_calls_unsuitable(&memory);
 		if (what)
 			snprintf(problem, bytes, "%s", what);
 		error = what ? -EINVAL : load_patiently(&memory, &threads, library, result, problem, bytes);

@@ -39,22 +39,22 @@ struct patcher {
 
 /* ---- what has to change */
 
-static bool is_wanted(const struct session *session, uint32_t function)
+static bool patch_process_is_wanted(const struct session *session, uint32_t function)
 {
 	return function < session->geometry.functions_max &&
 	       __atomic_load_n(&session->calls.switches[function], __ATOMIC_RELAXED) != WIRE_CALL_OFF;
 }
 
-static bool is_valid(const struct wire_patch *patch)
+static bool patch_process_is_valid(const struct wire_patch *patch)
 {
 	return patch->bytes >= PATCH_SHORT && patch->bytes <= WIRE_PATCH_BYTES;
 }
 
 static int add_change(struct patcher *patcher, uint64_t entry, const struct wire_patch *patch)
 {
-	const bool wanted = is_wanted(patcher->session, patch->function);
+	const bool wanted = patch_process_is_wanted(patcher->session, patch->function);
 
-	if (!is_valid(patch) || wanted == (patch->on != 0))
+	if (!patch_process_is_valid(patch) || wanted == (patch->on != 0))
 		return 0;
 	if (!array_reserve(patcher->changes, patcher->room, patcher->count + 1))
 		return -ENOMEM;
@@ -108,7 +108,7 @@ static int read_changes(struct patcher *patcher)
 /* ---- threads that are in the way */
 
 /* The change whose text an address lies inside of, not at its begin; NULL: none. */
-static struct patch_change *inside(struct patch_change *changes, size_t count, uint64_t address)
+static struct patch_change *patch_process_inside(struct patch_change *changes, size_t count, uint64_t address)
 {
 	size_t low = 0, high = count;
 
@@ -134,7 +134,7 @@ static bool begins_with_nop(const struct wire_patch *patch)
 /* A thread inside NOPs goes on behind them; one inside other instructions is waited for. */
 static void move_thread(struct process_thread *thread, struct patch_change *changes, size_t count)
 {
-	struct patch_change *change = inside(changes, count, thread->registers.rip);
+	struct patch_change *change = patch_process_inside(changes, count, thread->registers.rip);
 
 	if (!change || !change->patch.raw)
 		return;
@@ -158,8 +158,9 @@ static void look_at_stack(const struct patcher *patcher, const struct process_th
 	while (bytes && !process_memory_read(&patcher->memory, sp, words, bytes))
 		bytes /= 2;
 	for (size_t n = 0; n < bytes / 8; n++) {
-		struct patch_change *change =
-			words[n] - lowest < highest - lowest ? inside(changes, count, words[n]) : NULL;
+		struct patch_change *change = words[n] - lowest < highest - lowest
+						      ? patch_process_inside(changes, count, words[n])
+						      : NULL;
 
 		if (change && change->patch.raw)
 			change->busy = true;
@@ -169,7 +170,7 @@ static void look_at_stack(const struct patcher *patcher, const struct process_th
 /* ---- the change */
 
 /* Changes that begin in one page. Code that is not as the table says belongs to another object by now. */
-static void write_page(struct patcher *patcher, struct patch_change *changes, size_t count)
+static void patch_process_write_page(struct patcher *patcher, struct patch_change *changes, size_t count)
 {
 	static uint8_t text[PAGE + WIRE_PATCH_BYTES];
 	const uint64_t begin = changes[0].patch.address,
@@ -214,7 +215,7 @@ static size_t batch_of(const struct patch_change *changes, size_t count)
  * Give the process its own copy of the pages, by a store of the byte that is there. It takes longer than to write the texts, and
  * is done before the threads stand still.
  */
-static void touch(struct patcher *patcher, const struct patch_change *changes, size_t count)
+static void patch_process_touch(struct patcher *patcher, const struct patch_change *changes, size_t count)
 {
 	uint8_t byte;
 
@@ -238,7 +239,7 @@ static int change_batch(struct patcher *patcher, struct patch_change *changes, s
 {
 	int error;
 
-	touch(patcher, changes, count);
+	patch_process_touch(patcher, changes, count);
 	error = process_threads_stop(&patcher->threads, stop_ns);
 	if (error)
 		return error;
@@ -256,7 +257,7 @@ static int change_batch(struct patcher *patcher, struct patch_change *changes, s
 		look_at_stack(patcher, thread, changes, count);
 	}
 	for (size_t n = 0; n < count; n += same_page(changes + n, count - n))
-		write_page(patcher, changes + n, same_page(changes + n, count - n));
+		patch_process_write_page(patcher, changes + n, same_page(changes + n, count - n));
 	process_threads_go(&patcher->threads);
 	return 0;
 }

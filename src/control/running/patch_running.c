@@ -13,7 +13,7 @@ enum {
 	CALL_BYTES = 6, /* of a call through a slot */
 };
 
-static const uint8_t *text_of(const struct patch_change *change)
+static const uint8_t *patch_running_text_of(const struct patch_change *change)
 {
 	return change->wanted ? change->patch.on_text : change->patch.off_text;
 }
@@ -52,7 +52,7 @@ static bool is_passable(const struct patch_change *change)
 
 	return patch->bytes <= WIRE_PATCH_LONG && patch->now[0] == 0x90 &&
 	       wire_patch_is_passable(patch->now, patch->bytes) &&
-	       wire_patch_is_passable(text_of(change), patch->bytes);
+	       wire_patch_is_passable(patch_running_text_of(change), patch->bytes);
 }
 
 /* Whether it is a call through a slot, of which the library has made a copy, so that its last byte may be a NOP. */
@@ -92,7 +92,7 @@ static struct way way_of(const struct patch_change *change)
 }
 
 /* Each CPU enters the kernel; about a tick of its clock. */
-static bool synchronize(void)
+static bool patch_running_synchronize(void)
 {
 	return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
 }
@@ -104,14 +104,14 @@ static bool can_synchronize(void)
 	return commands > 0 && (commands & MEMBARRIER_CMD_GLOBAL);
 }
 
-static bool store(const struct process_memory *memory, const struct patch_change *change, unsigned at,
-		  uint8_t byte)
+static bool patch_running_store(const struct process_memory *memory, const struct patch_change *change,
+				unsigned at, uint8_t byte)
 {
 	return process_memory_write(memory, change->patch.address + at, &byte, 1);
 }
 
 /* Whether the code is as the process says. */
-static bool is_known(const struct process_memory *memory, const struct wire_patch *patch)
+static bool patch_running_is_known(const struct process_memory *memory, const struct wire_patch *patch)
 {
 	uint8_t text[WIRE_PATCH_BYTES];
 
@@ -130,8 +130,8 @@ static bool put_last_bytes(const struct process_memory *memory, struct patch_cha
 
 		if (!changes[n].under_way || !patch->raw || !is_call(patch))
 			continue;
-		changes[n].under_way =
-			store(memory, &changes[n], CALL_BYTES - 1, patch->on_text[CALL_BYTES - 1]);
+		changes[n].under_way = patch_running_store(memory, &changes[n], CALL_BYTES - 1,
+							   patch->on_text[CALL_BYTES - 1]);
 		some = true;
 	}
 	return some;
@@ -143,7 +143,7 @@ static bool put_neutral(const struct process_memory *memory, struct patch_change
 	const struct way way = way_of(change);
 	struct wire_patch *patch = &change->patch;
 
-	if (!store(memory, change, way.at, way.neutral))
+	if (!patch_running_store(memory, change, way.at, way.neutral))
 		return false;
 	if (patch->on) {
 		patch->on = false;
@@ -159,7 +159,8 @@ static bool has_others(const struct process_memory *memory, const struct patch_c
 	uint8_t text[WIRE_PATCH_BYTES];
 
 	return !process_memory_read(memory, change->patch.address, text, way.end) ||
-	       memcmp(text + way.at + 1, text_of(change) + way.at + 1, way.end - way.at - 1U) != 0;
+	       memcmp(text + way.at + 1, patch_running_text_of(change) + way.at + 1, way.end - way.at - 1U) !=
+		       0;
 }
 
 static bool put_others(const struct process_memory *memory, struct patch_change *changes, size_t count)
@@ -170,17 +171,18 @@ static bool put_others(const struct process_memory *memory, struct patch_change 
 		some |= changes[n].under_way && has_others(memory, &changes[n]);
 	if (!some)
 		return true;
-	if (!synchronize())
+	if (!patch_running_synchronize())
 		return false;
 	for (size_t n = 0; n < count; n++) {
 		const struct way way = way_of(&changes[n]);
 
 		if (changes[n].under_way &&
 		    !process_memory_write(memory, changes[n].patch.address + way.at + 1,
-					  text_of(&changes[n]) + way.at + 1, way.end - way.at - 1U))
+					  patch_running_text_of(&changes[n]) + way.at + 1,
+					  way.end - way.at - 1U))
 			changes[n].under_way = false;
 	}
-	return synchronize();
+	return patch_running_synchronize();
 }
 
 void patch_running(const struct process_memory *memory, struct patch_change *changes, size_t count)
@@ -188,8 +190,9 @@ void patch_running(const struct process_memory *memory, struct patch_change *cha
 	if (!can_synchronize())
 		return;
 	for (size_t n = 0; n < count; n++)
-		changes[n].under_way = way_of(&changes[n]).end && is_known(memory, &changes[n].patch);
-	if (put_last_bytes(memory, changes, count) && !synchronize())
+		changes[n].under_way =
+			way_of(&changes[n]).end && patch_running_is_known(memory, &changes[n].patch);
+	if (put_last_bytes(memory, changes, count) && !patch_running_synchronize())
 		return;
 	for (size_t n = 0; n < count; n++)
 		changes[n].under_way = changes[n].under_way && put_neutral(memory, &changes[n]);
@@ -199,7 +202,8 @@ void patch_running(const struct process_memory *memory, struct patch_change *cha
 		const unsigned at = way_of(&changes[n]).at;
 
 		changes[n].done =
-			changes[n].under_way && store(memory, &changes[n], at, text_of(&changes[n])[at]);
+			changes[n].under_way &&
+			patch_running_store(memory, &changes[n], at, patch_running_text_of(&changes[n])[at]);
 	}
 }
 

@@ -110,7 +110,7 @@ static void change_name(void)
 	strncpy(program_invocation_name, name, strlen(program_invocation_name));
 }
 
-static _Noreturn void be_child(const struct work *work, int out)
+static _Noreturn void process_change_be_child(const struct work *work, int out)
 {
 	struct process_change change = { .pid = first_pid(work) };
 	sigset_t others;
@@ -173,7 +173,7 @@ static int change_by_child(const struct work *work, struct process_change *chang
 	if (pipe2(report, O_CLOEXEC) == 0) {
 		child = fork();
 		if (child == 0)
-			be_child(work, report[1]);
+			process_change_be_child(work, report[1]);
 		close(report[1]);
 		done = child > 0 && read_report(child, report[0], change, &status);
 		close(report[0]);

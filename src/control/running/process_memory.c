@@ -86,7 +86,7 @@ static uint64_t random_address(pid_t pid)
 	return process_memory_auxiliary(&(struct process_memory){ .pid = pid }, AT_RANDOM);
 }
 
-static void remember(struct process_memory *memory)
+static void process_memory_remember(struct process_memory *memory)
 {
 	struct process_random *random = &memory->random;
 
@@ -136,7 +136,7 @@ int process_memory_open(struct process_memory *memory, pid_t pid)
 	if (error)
 		process_memory_close(memory);
 	else
-		remember(memory);
+		process_memory_remember(memory);
 	return error == -ETIMEDOUT ? -EDEADLK : error;
 }
 
@@ -175,7 +175,7 @@ bool process_memory_is_code(const struct process_memory *memory, uint64_t addres
 	       bytes <= map->end - address;
 }
 
-static bool has_name(const char *path, const char *name)
+static bool process_memory_has_name(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
 	const size_t bytes = strlen(name);
@@ -187,7 +187,8 @@ static bool has_name(const char *path, const char *name)
 uint64_t process_memory_object(const struct process_memory *memory, const char *name)
 {
 	for (size_t n = 0; n < memory->count; n++)
-		if (!memory->maps[n].offset && memory->maps[n].inode && has_name(memory->maps[n].path, name))
+		if (!memory->maps[n].offset && memory->maps[n].inode &&
+		    process_memory_has_name(memory->maps[n].path, name))
 			return memory->maps[n].begin;
 	return 0;
 }
@@ -223,7 +224,7 @@ struct symbols {
 };
 
 /* The C library relocates these addresses in place, in most objects. */
-static uint64_t relocated(const struct parts *parts, uint64_t address)
+static uint64_t process_memory_relocated(const struct parts *parts, uint64_t address)
 {
 	return address && address < parts->bias ? address + parts->bias : address;
 }
@@ -242,16 +243,16 @@ static bool symbols_read(const struct process_memory *memory, const struct parts
 		if (!process_memory_read(memory, at, &entry, sizeof(entry)) || entry.d_tag == DT_NULL)
 			break;
 		if (entry.d_tag == DT_GNU_HASH)
-			symbols->hash = relocated(parts, entry.d_un.d_ptr);
+			symbols->hash = process_memory_relocated(parts, entry.d_un.d_ptr);
 		if (entry.d_tag == DT_SYMTAB)
-			symbols->table = relocated(parts, entry.d_un.d_ptr);
+			symbols->table = process_memory_relocated(parts, entry.d_un.d_ptr);
 		if (entry.d_tag == DT_STRTAB)
-			symbols->names = relocated(parts, entry.d_un.d_ptr);
+			symbols->names = process_memory_relocated(parts, entry.d_un.d_ptr);
 	}
 	return symbols->hash && symbols->table && symbols->names;
 }
 
-static bool is_called(const struct process_memory *memory, uint64_t address, const char *name)
+static bool process_memory_is_called(const struct process_memory *memory, uint64_t address, const char *name)
 {
 	char found[64] = { 0 };
 	const size_t bytes = strlen(name) + 1;
@@ -297,7 +298,8 @@ uint64_t process_memory_symbol(const struct process_memory *memory, uint64_t beg
 		if ((value | 1) == (hash | 1) &&
 		    process_memory_read(memory, symbols.table + number * sizeof(symbol), &symbol,
 					sizeof(symbol)) &&
-		    symbol.st_shndx != SHN_UNDEF && is_called(memory, symbols.names + symbol.st_name, name))
+		    symbol.st_shndx != SHN_UNDEF &&
+		    process_memory_is_called(memory, symbols.names + symbol.st_name, name))
 			return parts.bias + symbol.st_value;
 	}
 	return 0;

@@ -37,7 +37,7 @@ static void pause_for(long ns)
 
 /* ---- stopping */
 
-static bool is_ours(const struct process_threads *threads, pid_t tid)
+static bool process_threads_is_ours(const struct process_threads *threads, pid_t tid)
 {
 	char name[16];
 
@@ -65,7 +65,7 @@ static bool is_ending(const struct process_threads *threads, pid_t tid)
 }
 
 /* The thread is not one of the process. It has to stop once, to be let go. */
-static void release(pid_t tid)
+static void process_threads_release(pid_t tid)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + RELEASE_NS;
 	pid_t got = 0;
@@ -80,18 +80,18 @@ static void release(pid_t tid)
 }
 
 /* An id may be another process's by now. As long as a thread is traced, its id stays its own. */
-static int seize(const struct process_threads *threads, struct process_thread *thread)
+static int process_threads_seize(const struct process_threads *threads, struct process_thread *thread)
 {
 	int error = 0;
 
 	if (thread->seized)
 		return 0;
-	if (!is_ours(threads, thread->tid))
+	if (!process_threads_is_ours(threads, thread->tid))
 		error = -ESRCH;
 	else if (ptrace(PTRACE_SEIZE, thread->tid, NULL, NULL) != 0)
 		error = errno == EPERM && !is_ending(threads, thread->tid) ? -EPERM : -ESRCH;
-	if (!error && !is_ours(threads, thread->tid)) {
-		release(thread->tid);
+	if (!error && !process_threads_is_ours(threads, thread->tid)) {
+		process_threads_release(thread->tid);
 		error = -ESRCH;
 	}
 	thread->seized = !error;
@@ -101,7 +101,7 @@ static int seize(const struct process_threads *threads, struct process_thread *t
 
 int process_thread_ask(struct process_threads *threads, struct process_thread *thread)
 {
-	const int error = seize(threads, thread);
+	const int error = process_threads_seize(threads, thread);
 
 	if (error)
 		return error;
@@ -119,9 +119,10 @@ int process_thread_ask(struct process_threads *threads, struct process_thread *t
 }
 
 /* A thread that executed another program has its process's id since. */
-static void give_back(const struct process_threads *threads, const struct process_thread *thread)
+static void process_threads_give_back(const struct process_threads *threads,
+				      const struct process_thread *thread)
 {
-	if (is_ours(threads, thread->tid))
+	if (process_threads_is_ours(threads, thread->tid))
 		thread_priority_restore(thread->tid);
 	else
 		thread_priority_leave(thread->tid);
@@ -130,11 +131,11 @@ static void give_back(const struct process_threads *threads, const struct proces
 void process_thread_usual(const struct process_threads *threads, const struct process_thread *thread)
 {
 	if (!thread->stopped)
-		give_back(threads, thread);
+		process_threads_give_back(threads, thread);
 }
 
 /* Look whether it has stopped, or ended. */
-static void look(struct process_thread *thread)
+static void process_threads_look(struct process_thread *thread)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int status;
@@ -241,7 +242,7 @@ void process_thread_go(struct process_threads *threads, struct process_thread *t
 bool process_thread_stands(struct process_thread *thread)
 {
 	if (!thread->stopped && !thread->gone && thread->seized)
-		look(thread);
+		process_threads_look(thread);
 	return thread->stopped;
 }
 
@@ -257,7 +258,7 @@ void process_thread_run(struct process_thread *thread)
 
 bool process_thread_pass(struct process_thread *thread)
 {
-	look(thread);
+	process_threads_look(thread);
 	if (thread->stopped)
 		process_thread_run(thread);
 	return !thread->gone;
@@ -299,7 +300,8 @@ static void drop_gone(struct process_threads *threads)
 	for (size_t n = 0; n < threads->count; n++) {
 		const struct process_thread *thread = &threads->all[n];
 
-		if (!thread->gone || (is_ours(threads, thread->tid) && is_ending(threads, thread->tid)))
+		if (!thread->gone ||
+		    (process_threads_is_ours(threads, thread->tid) && is_ending(threads, thread->tid)))
 			threads->all[kept++] = *thread;
 	}
 	threads->count = kept;
@@ -344,7 +346,7 @@ static int ask_from(struct process_threads *threads, size_t first)
 {
 	/* None stops yet. */
 	for (size_t n = first; n < threads->count; n++)
-		if (seize(threads, &threads->all[n]) == -EPERM)
+		if (process_threads_seize(threads, &threads->all[n]) == -EPERM)
 			return -EPERM;
 	for (size_t n = first; n < threads->count; n++)
 		if (!threads->all[n].gone)
@@ -377,7 +379,7 @@ static void forget_gone(struct process_threads *threads)
 void process_threads_usual(const struct process_threads *threads)
 {
 	for (size_t n = 0; n < threads->count; n++)
-		give_back(threads, &threads->all[n]);
+		process_threads_give_back(threads, &threads->all[n]);
 	thread_priority_usual();
 }
 

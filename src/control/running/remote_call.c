@@ -162,7 +162,7 @@ static bool is_in_sequence(const struct place *place, const struct process_threa
 			   thread->registers.rip - sequence.begin < sequence.bytes);
 }
 
-static bool is_suitable(const struct place *place, const struct process_thread *thread)
+static bool remote_call_is_suitable(const struct place *place, const struct process_thread *thread)
 {
 	const struct user_regs_struct *registers = &thread->registers;
 	const struct process_map *code = process_memory_at(place->memory, registers->rip);
@@ -185,7 +185,7 @@ static bool is_found(const struct place *place, struct process_threads *threads,
 	if (!process_thread_stands(thread))
 		return false;
 	/* A new thread has a new stack. */
-	if (process_memory_maps(place->memory) == 0 && is_suitable(place, thread))
+	if (process_memory_maps(place->memory) == 0 && remote_call_is_suitable(place, thread))
 		return true;
 	process_thread_go(threads, thread);
 	return false;
@@ -216,8 +216,8 @@ static struct process_thread *wait_for_one(const struct place *place, struct pro
 }
 
 /* Stop a thread in a suitable place. Return: as remote_call(). */
-static int find_thread(const struct place *place, struct process_threads *threads,
-		       struct process_thread **found)
+static int remote_call_find_thread(const struct place *place, struct process_threads *threads,
+				   struct process_thread **found)
 {
 	const uint64_t until = clock_ns(CLOCK_MONOTONIC) + PLACE_NS;
 	int error = -EAGAIN;
@@ -258,7 +258,7 @@ struct saved {
 	size_t state_bytes;
 };
 
-static bool save(struct saved *saved, const struct process_thread *thread)
+static bool remote_call_save(struct saved *saved, const struct process_thread *thread)
 {
 	struct iovec state = { saved->state, sizeof(saved->state) };
 
@@ -270,7 +270,7 @@ static bool save(struct saved *saved, const struct process_thread *thread)
 	return true;
 }
 
-static void restore(const struct saved *saved, struct process_thread *thread)
+static void remote_call_restore(const struct saved *saved, struct process_thread *thread)
 {
 	struct iovec state = { (void *)(uintptr_t)saved->state, saved->state_bytes };
 
@@ -304,8 +304,8 @@ static void put_registers(struct remote_frame *frame, const struct saved *saved)
 }
 
 /* Fill the frame, and set the registers with which the call begins. Return: whether that was possible; then where the result will be. */
-static bool prepare(const struct place *place, struct process_thread *thread, const struct saved *saved,
-		    const struct remote_call *call, uint64_t *result)
+static bool remote_call_prepare(const struct place *place, struct process_thread *thread,
+				const struct saved *saved, const struct remote_call *call, uint64_t *result)
 {
 	static struct remote_frame frame;
 	const uint64_t at = (saved->registers.rsp - RED_ZONE - sizeof(frame)) & ~(uint64_t)63;
@@ -381,8 +381,8 @@ static bool stop_again(struct process_threads *threads, struct process_thread *t
 }
 
 /* Put back the registers of a thread that waits for it. Return: 0; -ESTALE: the function may have executed another program. */
-static int put_back(const struct place *place, struct process_threads *threads, struct process_thread *thread,
-		    const struct saved *saved)
+static int remote_call_put_back(const struct place *place, struct process_threads *threads,
+				struct process_thread *thread, const struct saved *saved)
 {
 	int error = 0;
 
@@ -392,7 +392,7 @@ static int put_back(const struct place *place, struct process_threads *threads, 
 		error = -ESTALE;
 	else if (thread->registers.rip - place->code <
 		 remote_code_bytes()) /* it has not waited for too long */
-		restore(saved, thread);
+		remote_call_restore(saved, thread);
 	process_thread_go(threads, thread);
 	return error;
 }
@@ -406,7 +406,8 @@ static int call_by(const struct place *place, struct process_threads *threads, s
 	uint64_t address;
 	int error;
 
-	if (!save(&saved, thread) || !prepare(place, thread, &saved, call, &address)) {
+	if (!remote_call_save(&saved, thread) ||
+	    !remote_call_prepare(place, thread, &saved, call, &address)) {
 		thread->changed = false;
 		process_thread_go(threads, thread);
 		return -ESTALE;
@@ -415,7 +416,7 @@ static int call_by(const struct place *place, struct process_threads *threads, s
 	process_thread_run(thread);
 	error = wait_for(place, threads, thread, address, &result);
 	if (!error && (result.steps & REMOTE_CODE_WAITS))
-		error = put_back(place, threads, thread, &saved);
+		error = remote_call_put_back(place, threads, thread, &saved);
 	call->steps = result.steps & ~(uint64_t)REMOTE_CODE_WAITS;
 	call->result = result.value;
 	call->thread_ns = clock_ns(CLOCK_MONOTONIC) - ran_ns;
@@ -446,7 +447,7 @@ static uint64_t find_restorer(const struct process_memory *memory, uint64_t libr
 }
 
 /* The program is the object with the address at which the process began; the linker that of the interpreter. */
-static uint64_t object_of(const struct process_memory *memory, uint64_t address)
+static uint64_t remote_call_object_of(const struct process_memory *memory, uint64_t address)
 {
 	const struct process_map *map = process_memory_at(memory, address);
 
@@ -484,15 +485,15 @@ int remote_call(struct process_memory *memory, struct process_threads *threads, 
 	struct process_thread *thread;
 	int error;
 
-	place.program = object_of(memory, process_memory_auxiliary(memory, AT_ENTRY));
-	place.linker = object_of(memory, process_memory_auxiliary(memory, AT_BASE));
+	place.program = remote_call_object_of(memory, process_memory_auxiliary(memory, AT_ENTRY));
+	place.linker = remote_call_object_of(memory, process_memory_auxiliary(memory, AT_BASE));
 	if (!place.code)
 		place.code = place_of_code(memory, place.program);
 	if (!place.code || !place.errno_location || !place.program || !place.linker)
 		return -ENOEXEC;
 	place.own_memory = process_memory_symbol(memory, place.program, "malloc") != 0;
 	thread_priority_hurry(memory->pid);
-	error = find_thread(&place, threads, &thread);
+	error = remote_call_find_thread(&place, threads, &thread);
 	if (!error && !process_memory_write(memory, place.code, remote_code_begin, remote_code_bytes())) {
 		process_thread_go(threads, thread);
 		error = -ENOEXEC;

@@ -44,12 +44,12 @@ static cpu_set_t own_cpus;
 static int gathering = -1;   /* the CPU that threads are gathered on; -1: none */
 static uint64_t usual_slice; /* that the kernel gives a thread which has not asked for one */
 
-static bool get(pid_t tid, struct attributes *attributes)
+static bool thread_priority_get(pid_t tid, struct attributes *attributes)
 {
 	return syscall(SYS_sched_getattr, tid, attributes, sizeof(*attributes), 0) == 0;
 }
 
-static bool set(pid_t tid, struct attributes *attributes)
+static bool thread_priority_set(pid_t tid, struct attributes *attributes)
 {
 	attributes->size = sizeof(*attributes);
 	return syscall(SYS_sched_setattr, tid, attributes, 0) == 0;
@@ -57,15 +57,16 @@ static bool set(pid_t tid, struct attributes *attributes)
 
 static bool set_real_time(pid_t tid, uint32_t priority)
 {
-	return set(tid, &(struct attributes){
-				.policy = SCHED_FIFO, .flags = RESET_ON_FORK, .priority = priority });
+	return thread_priority_set(
+		tid,
+		&(struct attributes){ .policy = SCHED_FIFO, .flags = RESET_ON_FORK, .priority = priority });
 }
 
 void thread_priority_begin(void)
 {
 	struct attributes own;
 
-	if (raised || !get(0, &own))
+	if (raised || !thread_priority_get(0, &own))
 		return;
 	is_root = geteuid() == 0;
 	usual_slice = own.runtime;
@@ -75,17 +76,17 @@ void thread_priority_begin(void)
 		raised = NULL;
 }
 
-static struct raised *slot_of(pid_t tid)
+static struct raised *thread_priority_slot_of(pid_t tid)
 {
 	return raised ? &raised[tid % SLOTS] : NULL;
 }
 
 void thread_priority_raise(pid_t pid, pid_t tid)
 {
-	struct raised *slot = slot_of(tid);
+	struct raised *slot = thread_priority_slot_of(tid);
 	struct attributes before;
 
-	if (!slot || !is_root || slot->tid || !get(tid, &before) ||
+	if (!slot || !is_root || slot->tid || !thread_priority_get(tid, &before) ||
 	    (before.policy != SCHED_OTHER && before.policy != SCHED_BATCH && before.policy != SCHED_IDLE))
 		return;
 	if (before.runtime == usual_slice)
@@ -99,7 +100,7 @@ void thread_priority_raise(pid_t pid, pid_t tid)
 
 void thread_priority_gather(pid_t pid, pid_t tid)
 {
-	struct raised *slot = slot_of(tid);
+	struct raised *slot = thread_priority_slot_of(tid);
 
 	if (!slot || gathering < 0 || slot->tid ||
 	    sched_getaffinity(tid, sizeof(slot->cpus), &slot->cpus) != 0 ||
@@ -122,17 +123,17 @@ static bool is_as_set(const struct raised *slot, pid_t tid)
 
 	if (slot->gathered)
 		return sched_getaffinity(tid, sizeof(cpus), &cpus) == 0 && CPU_EQUAL(&cpus, &slot->one);
-	return get(tid, &now) && now.policy == SCHED_FIFO && now.priority == RAISED &&
+	return thread_priority_get(tid, &now) && now.policy == SCHED_FIFO && now.priority == RAISED &&
 	       now.flags == RESET_ON_FORK;
 }
 
-static void restore(struct raised *slot, pid_t tid)
+static void thread_priority_put_back(struct raised *slot, pid_t tid)
 {
 	if (is_as_set(slot, tid)) {
 		if (slot->gathered)
 			sched_setaffinity(tid, sizeof(slot->cpus), &slot->cpus);
 		else
-			set(tid, &slot->before);
+			thread_priority_set(tid, &slot->before);
 	}
 	slot->gathered = false;
 	__atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);
@@ -140,29 +141,29 @@ static void restore(struct raised *slot, pid_t tid)
 
 void thread_priority_restore(pid_t tid)
 {
-	struct raised *slot = slot_of(tid);
+	struct raised *slot = thread_priority_slot_of(tid);
 
 	if (slot && slot->tid == tid)
-		restore(slot, tid);
+		thread_priority_put_back(slot, tid);
 }
 
 /* The first thread may have been raised itself: then its own slot has what it was. */
-static void leave(struct raised *slot)
+static void thread_priority_leave_slot(struct raised *slot)
 {
-	const struct raised *first = slot_of(slot->pid);
+	const struct raised *first = thread_priority_slot_of(slot->pid);
 
 	if (first->tid == slot->pid)
 		__atomic_store_n(&slot->tid, 0, __ATOMIC_RELEASE);
 	else
-		restore(slot, slot->pid);
+		thread_priority_put_back(slot, slot->pid);
 }
 
 void thread_priority_leave(pid_t tid)
 {
-	struct raised *slot = slot_of(tid);
+	struct raised *slot = thread_priority_slot_of(tid);
 
 	if (slot && slot->tid == tid)
-		leave(slot);
+		thread_priority_leave_slot(slot);
 }
 
 static bool is_thread_of(pid_t tid, pid_t pid)
@@ -179,9 +180,9 @@ void thread_priority_end(void)
 		if (!raised[n].tid)
 			continue;
 		if (is_thread_of(raised[n].tid, raised[n].pid))
-			restore(&raised[n], raised[n].tid);
+			thread_priority_put_back(&raised[n], raised[n].tid);
 		else
-			leave(&raised[n]);
+			thread_priority_leave_slot(&raised[n]);
 	}
 }
 
@@ -226,7 +227,7 @@ void thread_priority_hurry(pid_t pid)
 {
 	static struct attributes soon;
 
-	if (!raised || !get(0, &own_before))
+	if (!raised || !thread_priority_get(0, &own_before))
 		return;
 	if (is_root) {
 		set_real_time(0, HURRIED);
@@ -234,7 +235,7 @@ void thread_priority_hurry(pid_t pid)
 	}
 	soon = own_before;
 	soon.runtime = SHORTEST_SLICE;
-	set(0, &soon);
+	thread_priority_set(0, &soon);
 	if (sched_getaffinity(0, sizeof(own_cpus), &own_cpus) == 0)
 		choose_cpu(pid);
 }
@@ -243,7 +244,7 @@ void thread_priority_usual(void)
 {
 	if (!raised)
 		return;
-	set(0, &own_before);
+	thread_priority_set(0, &own_before);
 	if (gathering >= 0)
 		sched_setaffinity(0, sizeof(own_cpus), &own_cpus);
 	gathering = -1;

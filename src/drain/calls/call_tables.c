@@ -30,7 +30,7 @@ void call_tables_init(struct call_tables *tables, const struct session *session,
 }
 
 /* The tables of a trace whose recorder has died are written anew, from the beginning. */
-static int begin(struct call_tables *tables)
+static int call_tables_begin(struct call_tables *tables)
 {
 	int error;
 
@@ -46,7 +46,8 @@ static int begin(struct call_tables *tables)
 }
 
 /* Copy a text that another process may be changing. Return: its length. */
-static size_t copy_path(const struct session *session, uint32_t offset, char path[WIRE_CALL_PATH_MAX + 1])
+static size_t call_tables_copy_path(const struct session *session, uint32_t offset,
+				    char path[WIRE_CALL_PATH_MAX + 1])
 {
 	size_t bytes = 0;
 
@@ -70,7 +71,7 @@ static int add_images(struct call_tables *tables, uint32_t count)
 		size_t bytes;
 
 		memcpy(&image, &tables->session->calls.images[tables->image_count], sizeof(image));
-		bytes = copy_path(tables->session, image.path, path);
+		bytes = call_tables_copy_path(tables->session, image.path, path);
 		if (image.build_id_bytes > WIRE_CALL_BUILD_ID_MAX)
 			image.build_id_bytes = 0;
 		table_writer_number(table, *path == '/' ? WIRE_IMAGE_FILE : WIRE_IMAGE_ANONYMOUS);
@@ -82,7 +83,7 @@ static int add_images(struct call_tables *tables, uint32_t count)
 	return table->error;
 }
 
-static int add_functions(struct call_tables *tables, uint32_t count)
+static int call_tables_add_functions(struct call_tables *tables, uint32_t count)
 {
 	struct table_writer *table = &tables->functions;
 
@@ -104,7 +105,7 @@ static int add_functions(struct call_tables *tables, uint32_t count)
 	return table->error;
 }
 
-static uint32_t bounded(uint32_t count, uint32_t max)
+static uint32_t call_tables_bounded(uint32_t count, uint32_t max)
 {
 	return count < max ? count : max;
 }
@@ -116,8 +117,8 @@ int call_tables_skip(struct call_tables *tables)
 
 	if (!header)
 		return 0;
-	functions = bounded(__atomic_load_n(&header->functions, __ATOMIC_ACQUIRE),
-			    tables->session->geometry.functions_max - 1);
+	functions = call_tables_bounded(__atomic_load_n(&header->functions, __ATOMIC_ACQUIRE),
+					tables->session->geometry.functions_max - 1);
 	tables->before = calloc(functions + 1, sizeof(*tables->before));
 	if (!tables->before)
 		return -ENOMEM;
@@ -136,17 +137,18 @@ int call_tables_round(struct call_tables *tables)
 	if (!header || tables->directory < 0)
 		return 0;
 	/* The functions first: their images are there already. Acquire pairs with the release in call_functions.c. */
-	functions = bounded(__atomic_load_n(&header->functions, __ATOMIC_ACQUIRE),
-			    tables->session->geometry.functions_max - 1);
-	images = bounded(__atomic_load_n(&header->images, __ATOMIC_ACQUIRE), WIRE_CALL_IMAGES_MAX);
+	functions = call_tables_bounded(__atomic_load_n(&header->functions, __ATOMIC_ACQUIRE),
+					tables->session->geometry.functions_max - 1);
+	images =
+		call_tables_bounded(__atomic_load_n(&header->images, __ATOMIC_ACQUIRE), WIRE_CALL_IMAGES_MAX);
 	if (functions <= tables->function_count)
 		return 0;
 	if (!tables->begun)
-		error = begin(tables);
+		error = call_tables_begin(tables);
 	if (!error)
 		error = add_images(tables, images);
 	if (!error)
-		error = add_functions(tables, functions);
+		error = call_tables_add_functions(tables, functions);
 	return error ? error : table_writer_flush(&tables->functions);
 }
 
@@ -166,7 +168,8 @@ static int by_stack(const void *one, const void *other)
 /* The segments in use, by stack and depth. Return: NULL: no memory. */
 static struct found *find_segments(const struct session *session, size_t *count)
 {
-	const uint32_t segments = bounded(session->calls.header->segments, session->geometry.call_segments);
+	const uint32_t segments =
+		call_tables_bounded(session->calls.header->segments, session->geometry.call_segments);
 	struct found *found = calloc((size_t)segments + 1, sizeof(*found));
 
 	*count = 0;
@@ -240,7 +243,8 @@ static void add_values(struct call_tables *tables, struct open_tables *open, con
  * Add the open calls of a segment. Their thread may be changing them: it fills a frame before it stores the begin, and clears it from
  * the top down. So a frame that is read after the one below it belongs to that call or a later one.
  */
-static void add_open(struct call_tables *tables, struct open_tables *open, const struct found *found)
+static void call_tables_add_open(struct call_tables *tables, struct open_tables *open,
+				 const struct found *found)
 {
 	struct table_writer *table = &open->open;
 	struct open_before *before = &open->before;
@@ -286,7 +290,7 @@ static int add_all_open(struct call_tables *tables, struct open_tables *open)
 	int error = found ? 0 : -ENOMEM;
 
 	for (size_t n = 0; !error && !open->open.error && n < count; n++)
-		add_open(tables, open, &found[n]);
+		call_tables_add_open(tables, open, &found[n]);
 	free(found);
 	return error ?: table_writer_flush(&open->open) ?: table_writer_flush(&open->values);
 }
@@ -323,7 +327,7 @@ static void end_open(struct open_tables *open)
 		table_writer_close(&open->values);
 }
 
-static int write_open(struct call_tables *tables, const struct event_table *events)
+static int call_tables_write_open(struct call_tables *tables, const struct event_table *events)
 {
 	struct open_tables open = { .events = events, .values.fd = -1 };
 	int error = begin_open(tables, &open);
@@ -411,7 +415,7 @@ int call_tables_finish(struct call_tables *tables, const struct event_table *eve
 	if (!tables->begun)
 		return error;
 	if (!error && !tables->opened)
-		error = write_open(tables, events);
+		error = call_tables_write_open(tables, events);
 	if (!error)
 		error = write_counts(tables);
 	table_writer_finish(&tables->images, tables->directory, images_name, 0);

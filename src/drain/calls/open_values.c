@@ -20,7 +20,7 @@ struct call_fields {
 static_assert(sizeof(struct call_fields) + WIRE_CALL_VALUES_BYTES + RESULT_MAX <= OPEN_VALUES_MAX,
 	      "room for a payload");
 
-static int compare(const void *one, const void *other)
+static int open_values_compare(const void *one, const void *other)
 {
 	const struct open_values_block *a = one, *b = other;
 
@@ -37,7 +37,7 @@ static const struct wire_call_values *blocks_of(const struct session *session, u
 		       : NULL;
 }
 
-static void add(struct open_values *values, const struct wire_call_values *block)
+static void open_values_add(struct open_values *values, const struct wire_call_values *block)
 {
 	/* Acquire: pairs with the release in call_values_show(). */
 	if (!__atomic_load_n(&block->start, __ATOMIC_ACQUIRE))
@@ -63,11 +63,11 @@ int open_values_find(struct open_values *values, const struct session *session)
 		const struct wire_call_values *blocks = blocks_of(session, number);
 
 		for (unsigned n = 0; blocks && n < WIRE_CALL_VALUES; n++)
-			add(values, &blocks[n]);
+			open_values_add(values, &blocks[n]);
 		with -= blocks != NULL; /* others may have come meanwhile */
 	}
 	if (values->count)
-		qsort(values->list, values->count, sizeof(*values->list), compare);
+		qsort(values->list, values->count, sizeof(*values->list), open_values_compare);
 	return 0;
 }
 
@@ -76,11 +76,13 @@ void open_values_free(struct open_values *values)
 	free(values->list);
 }
 
-static const struct wire_call_values *find(const struct open_values *values, uint32_t segment, uint32_t slot)
+static const struct wire_call_values *open_values_find_slot(const struct open_values *values,
+							    uint32_t segment, uint32_t slot)
 {
 	const struct open_values_block wanted = { .segment = segment, .slot = slot };
-	const struct open_values_block *found =
-		values->count ? bsearch(&wanted, values->list, values->count, sizeof(wanted), compare) : NULL;
+	const struct open_values_block *found = values->count ? bsearch(&wanted, values->list, values->count,
+									sizeof(wanted), open_values_compare)
+							      : NULL;
 
 	return found ? found->block : NULL;
 }
@@ -89,7 +91,7 @@ uint32_t open_values_take(const struct open_values *values, const struct event_t
 			  uint32_t segment, uint32_t slot, const struct wire_call_frame *frame,
 			  uint32_t depth, uint16_t *event, char payload[OPEN_VALUES_MAX])
 {
-	const struct wire_call_values *shared = find(values, segment, slot);
+	const struct wire_call_values *shared = open_values_find_slot(values, segment, slot);
 	const struct call_fields fields = { frame->function, (uint32_t)frame->start,
 					    (uint16_t)(frame->start >> 32), (uint16_t)depth };
 	struct wire_call_values block;

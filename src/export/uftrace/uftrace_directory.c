@@ -51,7 +51,7 @@ void uftrace_directory_free(struct uftrace_directory *directory)
 	arena_free(&directory->strings);
 }
 
-static void put(struct view_buffer *text, const char *bytes, const char *others)
+static void uftrace_directory_put(struct view_buffer *text, const char *bytes, const char *others)
 {
 	const size_t count = strlen(bytes);
 	char *out = view_buffer_reserve(text, count + 1);
@@ -67,10 +67,10 @@ static void put(struct view_buffer *text, const char *bytes, const char *others)
 
 void uftrace_put_name(struct view_buffer *text, const char *bytes)
 {
-	put(text, bytes, "");
+	uftrace_directory_put(text, bytes, "");
 }
 
 void uftrace_put_path(struct view_buffer *text, const char *bytes)
 {
-	put(text, bytes, " \"");
+	uftrace_directory_put(text, bytes, " \"");
 }

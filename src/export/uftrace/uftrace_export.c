@@ -7,8 +7,8 @@
 #include "export/uftrace/uftrace_order.h"
 #include "export/uftrace/uftrace_tasks.h"
 
-static void describe(const struct uftrace_order *order, const struct uftrace_directory *directory,
-		     struct uftrace_export *result)
+static void uftrace_export_describe(const struct uftrace_order *order,
+				    const struct uftrace_directory *directory, struct uftrace_export *result)
 {
 	*result = (struct uftrace_export){ .calls = order->call_count,
 					   .open = order->open_count,
@@ -50,7 +50,7 @@ int uftrace_export(const struct burin_trace *trace, int directory, struct uftrac
 	if (error)
 		uftrace_directory_remove(&files);
 	else
-		describe(&order, &files, result);
+		uftrace_export_describe(&order, &files, result);
 	uftrace_order_free(&order);
 	uftrace_images_free(&images);
 	uftrace_directory_free(&files);

@@ -46,7 +46,7 @@ struct work {
 	uint64_t base; /* of the next image */
 };
 
-static int compare(const void *one, const void *other)
+static int uftrace_images_compare(const void *one, const void *other)
 {
 	const struct entry *a = one, *b = other;
 
@@ -55,7 +55,7 @@ static int compare(const void *one, const void *other)
 						    number_order(a->function, b->function);
 }
 
-static int collect(struct work *work)
+static int uftrace_images_collect(struct work *work)
 {
 	const uint32_t functions = burin_calls_functions(work->calls);
 
@@ -73,12 +73,12 @@ static int collect(struct work *work)
 								       .offset = function.offset };
 	}
 	if (work->count)
-		qsort(work->entries, work->count, sizeof(*work->entries), compare);
+		qsort(work->entries, work->count, sizeof(*work->entries), uftrace_images_compare);
 	return 0;
 }
 
 /* Whether a name was taken before; if not, it is now. 1, 0 or -ENOMEM. */
-static int taken(struct names *names, const char *name)
+static int uftrace_images_taken(struct names *names, const char *name)
 {
 	const uint64_t hash = hash_text(name);
 	uint32_t number;
@@ -97,7 +97,7 @@ static int taken(struct names *names, const char *name)
 	return 0;
 }
 
-static const char *last_part(const char *path)
+static const char *uftrace_images_last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -108,7 +108,8 @@ static const char *last_part(const char *path)
  * The path of an image. uftrace finds the symbols by the last part of the path; so the second image with the same one
  * gets a number.
  */
-static int choose_path(struct work *work, const struct burin_image *image, struct view_buffer *path)
+static int uftrace_images_choose_path(struct work *work, const struct burin_image *image,
+				      struct view_buffer *path)
 {
 	const bool file = image && *image->path == '/';
 	const char *base;
@@ -123,12 +124,12 @@ static int choose_path(struct work *work, const struct burin_image *image, struc
 	view_buffer_put(path, "", 1);
 	if (path->failed)
 		return -ENOMEM;
-	base = last_part(path->bytes);
+	base = uftrace_images_last_part(path->bytes);
 	if (strlen(base) > NAME_BYTES_MAX)
 		path->used = (size_t)(base - path->bytes) + NAME_BYTES_MAX + 1;
 	path->bytes[path->used - 1] = '\0';
 	for (size_t number = 2, length = path->used - 1;; number++) {
-		const int known = taken(&work->names, last_part(path->bytes));
+		const int known = uftrace_images_taken(&work->names, uftrace_images_last_part(path->bytes));
 
 		if (known <= 0)
 			return known;
@@ -190,12 +191,12 @@ static int write_symbols(struct work *work, const struct burin_image *image, con
 		if (!n || entries[n].address != entries[n - 1].address)
 			put_symbol(&text, work, &entries[n]);
 	view_buffer_print(&text, "%016" PRIx64 " ? __sym_end\n", last->address + last_size(work, last));
-	snprintf(name, sizeof(name), "%s.sym", last_part(path));
+	snprintf(name, sizeof(name), "%s.sym", uftrace_images_last_part(path));
 	return uftrace_directory_write(work->directory, name, &text);
 }
 
 /* The addresses of one image. Offsets are kept where they fit; otherwise the functions are numbered. */
-static uint64_t assign(struct work *work, struct entry *entries, size_t count)
+static uint64_t uftrace_images_assign(struct work *work, struct entry *entries, size_t count)
 {
 	const uint64_t end = entries[count - 1].offset, span = end < span_max ? end : count * RANK_BYTES;
 	const bool kept = end < span_max && work->base < bases_max;
@@ -213,9 +214,9 @@ static int write_image(struct work *work, struct entry *entries, size_t count)
 {
 	const struct burin_image *image =
 		burin_profile_image(burin_calls_profile(work->calls), entries->image);
-	const uint64_t span = assign(work, entries, count);
+	const uint64_t span = uftrace_images_assign(work, entries, count);
 	struct view_buffer path = { .used = 0 };
-	int error = choose_path(work, image, &path);
+	int error = uftrace_images_choose_path(work, image, &path);
 
 	if (!error)
 		error = write_symbols(work, image, entries, count, path.bytes);
@@ -231,10 +232,10 @@ static int write_image(struct work *work, struct entry *entries, size_t count)
 	return error;
 }
 
-static int write_all(struct work *work)
+static int uftrace_images_write_all(struct work *work)
 {
 	size_t next;
-	int error = collect(work);
+	int error = uftrace_images_collect(work);
 
 	for (size_t n = 0; !error && n < work->count; n = next) {
 		next = n + 1;
@@ -253,7 +254,7 @@ int uftrace_images_write(struct uftrace_images *images, const struct burin_calls
 			 struct uftrace_directory *directory)
 {
 	struct work work = { .images = images, .calls = calls, .directory = directory, .base = first_base };
-	const int error = write_all(&work);
+	const int error = uftrace_images_write_all(&work);
 
 	for (size_t n = 0; n < work.names.count; n++)
 		free(work.names.list[n]);

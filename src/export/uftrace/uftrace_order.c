@@ -38,7 +38,7 @@ uint64_t uftrace_order_ns(const struct burin_trace *trace, uint64_t ticks)
 
 /* ---- Lanes */
 
-static struct uftrace_lane *add_lane(struct uftrace_order *order, uint32_t thread)
+static struct uftrace_lane *uftrace_order_add_lane(struct uftrace_order *order, uint32_t thread)
 {
 	if (!array_reserve_zeroed(order->lanes, order->lane_room, order->lane_count + 1))
 		return NULL;
@@ -55,7 +55,7 @@ static uint32_t first_lane(struct uftrace_order *order, uint32_t thread)
 	for (size_t at = 0; (number = hash_table_next(&order->table, hash, &at));)
 		if (order->lanes[number - 1].thread == thread)
 			return number;
-	if (!hash_table_reserve(&order->table) || !add_lane(order, thread))
+	if (!hash_table_reserve(&order->table) || !uftrace_order_add_lane(order, thread))
 		return 0;
 	hash_table_add(&order->table, hash, (uint32_t)order->lane_count);
 	return (uint32_t)order->lane_count;
@@ -65,7 +65,7 @@ static uint32_t first_lane(struct uftrace_order *order, uint32_t thread)
 static uint32_t next_lane(struct uftrace_order *order, uint32_t number)
 {
 	if (!order->lanes[number - 1].next) {
-		if (!add_lane(order, order->lanes[number - 1].thread))
+		if (!uftrace_order_add_lane(order, order->lanes[number - 1].thread))
 			return 0;
 		order->lanes[number - 1].next = (uint32_t)order->lane_count;
 	}
@@ -87,7 +87,7 @@ static int make_file(struct uftrace_order *order, const struct uftrace_lane *lan
 }
 
 /* Files are opened for each buffer: there may be more threads than descriptors. */
-static int flush(struct uftrace_order *order, struct uftrace_lane *lane)
+static int uftrace_order_flush(struct uftrace_order *order, struct uftrace_lane *lane)
 {
 	const uint64_t *from;
 	char name[32];
@@ -107,9 +107,9 @@ static int flush(struct uftrace_order *order, struct uftrace_lane *lane)
 	return error;
 }
 
-static int make_room(struct uftrace_order *order, struct uftrace_lane *lane)
+static int uftrace_order_make_room(struct uftrace_order *order, struct uftrace_lane *lane)
 {
-	const int error = flush(order, lane);
+	const int error = uftrace_order_flush(order, lane);
 	uint64_t *larger;
 	size_t room = lane->buffer_room ? lane->buffer_room * 4 : BUFFER_MIN;
 
@@ -129,7 +129,7 @@ static uint64_t *words_for(struct uftrace_order *order, struct uftrace_lane *lan
 {
 	*error = lane->left < count ? -EIO : 0; /* the trace has changed since the first pass */
 	while (!*error && lane->buffer_room - lane->buffered < count)
-		*error = make_room(order, lane);
+		*error = uftrace_order_make_room(order, lane);
 	if (*error)
 		return NULL;
 	lane->left -= count;
@@ -138,8 +138,8 @@ static uint64_t *words_for(struct uftrace_order *order, struct uftrace_lane *lan
 }
 
 /* @more, @count: words that follow the record */
-static int emit(struct uftrace_order *order, struct uftrace_lane *lane, unsigned type, uint64_t time,
-		uint64_t address, const uint64_t *more, size_t count)
+static int uftrace_order_emit(struct uftrace_order *order, struct uftrace_lane *lane, unsigned type,
+			      uint64_t time, uint64_t address, const uint64_t *more, size_t count)
 {
 	uint64_t *words;
 	int error;
@@ -161,12 +161,13 @@ static int emit(struct uftrace_order *order, struct uftrace_lane *lane, unsigned
 
 /* ---- Calls */
 
-static uint64_t address_of(const struct uftrace_order *order, uint32_t function)
+static uint64_t uftrace_order_address_of(const struct uftrace_order *order, uint32_t function)
 {
 	return order->writing ? order->addresses[function] : 0;
 }
 
-static int push(struct uftrace_order *order, struct uftrace_lane *lane, const struct uftrace_frame *frame)
+static int uftrace_order_push(struct uftrace_order *order, struct uftrace_lane *lane,
+			      const struct uftrace_frame *frame)
 {
 	(void)order;
 	if (!array_reserve(lane->stack, lane->room, lane->depth + 1))
@@ -177,19 +178,19 @@ static int push(struct uftrace_order *order, struct uftrace_lane *lane, const st
 	return 0;
 }
 
-static int pop(struct uftrace_order *order, struct uftrace_lane *lane)
+static int uftrace_order_pop(struct uftrace_order *order, struct uftrace_lane *lane)
 {
 	const struct uftrace_frame frame = lane->stack[--lane->depth];
-	const int error =
-		emit(order, lane, WIRE_UFTRACE_ENTRY, frame.begin, address_of(order, frame.function),
-		     frame.values ? frame.values->words : NULL, frame.values ? frame.values->arguments : 0);
+	const int error = uftrace_order_emit(
+		order, lane, WIRE_UFTRACE_ENTRY, frame.begin, uftrace_order_address_of(order, frame.function),
+		frame.values ? frame.values->words : NULL, frame.values ? frame.values->arguments : 0);
 
 	free(frame.values);
 	return error;
 }
 
 /* Whether a call can be a callee of an open one. The recorded depth is its lower 16 bits. */
-static bool nests(const struct uftrace_frame *outer, const struct uftrace_frame *inner)
+static bool uftrace_order_nests(const struct uftrace_frame *outer, const struct uftrace_frame *inner)
 {
 	return inner->begin >= outer->begin && (uint16_t)(inner->depth - outer->depth - 1) < INT16_MAX;
 }
@@ -201,8 +202,8 @@ static int pop_until(struct uftrace_order *order, struct uftrace_lane *lane, uin
 	int error = 0;
 
 	while (!error && lane->depth && lane->stack[lane->depth - 1].begin >= time &&
-	       !(inner && nests(&lane->stack[lane->depth - 1], inner)))
-		error = pop(order, lane);
+	       !(inner && uftrace_order_nests(&lane->stack[lane->depth - 1], inner)))
+		error = uftrace_order_pop(order, lane);
 	return error;
 }
 
@@ -210,8 +211,10 @@ static int emit_end(struct uftrace_order *order, struct uftrace_lane *lane, cons
 {
 	const struct uftrace_values *values = item->call.values;
 
-	return emit(order, lane, WIRE_UFTRACE_EXIT, item->time, address_of(order, item->call.function),
-		    values ? values->words + values->arguments : NULL, values ? values->results : 0);
+	return uftrace_order_emit(order, lane, WIRE_UFTRACE_EXIT, item->time,
+				  uftrace_order_address_of(order, item->call.function),
+				  values ? values->words + values->arguments : NULL,
+				  values ? values->results : 0);
 }
 
 /* The values of the call are the lane's if it fits one. */
@@ -225,11 +228,11 @@ static int place_call(struct uftrace_order *order, uint32_t number, const struct
 		error = pop_until(order, lane, item->time, &item->call);
 		if (error)
 			return error;
-		if (!lane->depth || nests(&lane->stack[lane->depth - 1], &item->call)) {
+		if (!lane->depth || uftrace_order_nests(&lane->stack[lane->depth - 1], &item->call)) {
 			order->call_count++;
 			order->other_stacks += n != 0;
 			error = emit_end(order, lane, item);
-			return error ? error : push(order, lane, &item->call);
+			return error ? error : uftrace_order_push(order, lane, &item->call);
 		}
 		number = next_lane(order, number);
 	}
@@ -238,7 +241,7 @@ static int place_call(struct uftrace_order *order, uint32_t number, const struct
 	return number ? 0 : -ENOMEM;
 }
 
-static int place(struct uftrace_order *order, const struct uftrace_item *item)
+static int uftrace_order_place(struct uftrace_order *order, const struct uftrace_item *item)
 {
 	const uint32_t number = first_lane(order, item->tid);
 	struct uftrace_lane *lane;
@@ -254,8 +257,8 @@ static int place(struct uftrace_order *order, const struct uftrace_item *item)
 	error = pop_until(order, lane, item->time, NULL);
 	order->event_count++;
 	return error ? error
-		     : emit(order, lane, WIRE_UFTRACE_HAPPENED, item->time,
-			    WIRE_UFTRACE_EVENT + item->call.function, NULL, 0);
+		     : uftrace_order_emit(order, lane, WIRE_UFTRACE_HAPPENED, item->time,
+					  WIRE_UFTRACE_EVENT + item->call.function, NULL, 0);
 }
 
 /* When a process executed another program, which ends its open calls; UINT64_MAX: never. */
@@ -329,7 +332,7 @@ static int place_ended(struct uftrace_order *order, uint64_t time)
 	int error = 0;
 
 	while (!error && order->ended_left && order->ended[order->ended_left - 1].time >= time)
-		error = place(order, &order->ended[--order->ended_left]);
+		error = uftrace_order_place(order, &order->ended[--order->ended_left]);
 	return error;
 }
 
@@ -357,7 +360,8 @@ static int place_open(struct uftrace_order *order)
 			tid = call.tid;
 			order->lanes[number - 1].pid = call.pid;
 		}
-		error = open_frame(order, n, &call, &frame) ?: push(order, &order->lanes[number - 1], &frame);
+		error = open_frame(order, n, &call, &frame)
+				?: uftrace_order_push(order, &order->lanes[number - 1], &frame);
 		if (error)
 			return error;
 		order->open_count++;
@@ -372,7 +376,8 @@ static bool is_sample(const struct burin_event *event)
 	return !strncmp(event->name, "sample.", 7) && burin_event_find(event, "context") >= 0;
 }
 
-static int take(struct uftrace_order *order, struct items *items, const struct burin_record *record)
+static int uftrace_order_take(struct uftrace_order *order, struct items *items,
+			      const struct burin_record *record)
 {
 	const struct burin_thread *thread;
 	struct burin_call call;
@@ -414,11 +419,11 @@ static int read_span(struct uftrace_order *order, struct burin_cursor *cursor, u
 
 	items->count = 0;
 	while (!result && (result = burin_cursor_next(cursor, &record)) > 0)
-		result = take(order, items, record);
+		result = uftrace_order_take(order, items, record);
 	for (size_t n = items->count; !result && n--;) {
 		result = place_ended(order, items->list[n].time);
 		if (!result)
-			result = place(order, &items->list[n]);
+			result = uftrace_order_place(order, &items->list[n]);
 	}
 	return result;
 }
@@ -455,10 +460,10 @@ static int emit_lost(struct uftrace_order *order)
 		if (order->lanes[n].first < order->lanes[order->lost_lane].first)
 			order->lost_lane = n;
 	lane = &order->lanes[order->lost_lane];
-	return emit(order, lane, WIRE_UFTRACE_LOST, lane->first, order->lost, NULL, 0);
+	return uftrace_order_emit(order, lane, WIRE_UFTRACE_LOST, lane->first, order->lost, NULL, 0);
 }
 
-static int pass(struct uftrace_order *order)
+static int uftrace_order_pass(struct uftrace_order *order)
 {
 	int error = place_open(order);
 
@@ -473,7 +478,7 @@ static int pass(struct uftrace_order *order)
 }
 
 /* uftrace's users know the vCPUs of a guest by the id without what keeps it apart from the host's threads. */
-static uint32_t id_of(const struct uftrace_order *order, uint32_t thread)
+static uint32_t uftrace_order_id_of(const struct uftrace_order *order, uint32_t thread)
 {
 	const uint32_t id = thread - WIRE_GUEST_VCPU;
 	bool taken = thread < WIRE_GUEST_VCPU || thread >= WIRE_GUEST_PID;
@@ -494,7 +499,7 @@ static void name_lanes(struct uftrace_order *order)
 		struct uftrace_lane *lane = &order->lanes[n];
 		size_t first = first_lane(order, lane->thread) - 1;
 
-		lane->tid = first == n ? id_of(order, lane->thread) : unused++;
+		lane->tid = first == n ? uftrace_order_id_of(order, lane->thread) : unused++;
 		lane->pid = order->lanes[first].pid ? order->lanes[first].pid : lane->thread;
 	}
 }
@@ -509,7 +514,7 @@ int uftrace_order_count(struct uftrace_order *order)
 	if (!order->events)
 		error = -ENOMEM;
 	if (!error)
-		error = pass(order);
+		error = uftrace_order_pass(order);
 	name_lanes(order);
 	return error;
 }
@@ -527,9 +532,9 @@ int uftrace_order_write(struct uftrace_order *order)
 			error = make_file(order, &order->lanes[n]);
 	}
 	if (!error)
-		error = pass(order);
+		error = uftrace_order_pass(order);
 	for (size_t n = 0; !error && n < order->lane_count; n++) {
-		error = flush(order, &order->lanes[n]);
+		error = uftrace_order_flush(order, &order->lanes[n]);
 		if (!error && order->lanes[n].left)
 			error = -EIO;
 	}

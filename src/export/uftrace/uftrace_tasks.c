@@ -33,7 +33,7 @@ struct lines {
 	size_t count, room;
 };
 
-static int compare(const void *one, const void *other)
+static int uftrace_tasks_compare(const void *one, const void *other)
 {
 	const struct line *a = one, *b = other;
 
@@ -42,7 +42,7 @@ static int compare(const void *one, const void *other)
 	       number_order(a->number, b->number);
 }
 
-static int add(struct lines *lines, struct line line)
+static int uftrace_tasks_add(struct lines *lines, struct line line)
 {
 	if (!array_reserve(lines->list, lines->room, lines->count + 1))
 		return -ENOMEM;
@@ -71,8 +71,8 @@ static uint64_t first_record(const struct uftrace_order *order, uint32_t pid)
  * A process that another one forked is a FORK line. A process that executed a program is a session, and a TASK line
  * from which the session counts.
  */
-static int add_process(const struct uftrace_order *order, struct lines *lines,
-		       const struct burin_process *process, const struct burin_process *before)
+static int uftrace_tasks_add_process(const struct uftrace_order *order, struct lines *lines,
+				     const struct burin_process *process, const struct burin_process *before)
 {
 	const bool first = !before || before->pid != process->pid;
 	const struct burin_process *parent =
@@ -85,10 +85,10 @@ static int add_process(const struct uftrace_order *order, struct lines *lines,
 	if (!first && same_program(before, process))
 		return 0; /* only announced again */
 	if (parent) {
-		error = add(lines, (struct line){ .time = time,
-						  .kind = LINE_FORK,
-						  .id = process->pid,
-						  .parent = process->parent });
+		error = uftrace_tasks_add(lines, (struct line){ .time = time,
+								.kind = LINE_FORK,
+								.id = process->pid,
+								.parent = process->parent });
 		if (error || same_program(parent, process))
 			return error;
 	} else if (first) {
@@ -96,12 +96,13 @@ static int add_process(const struct uftrace_order *order, struct lines *lines,
 
 		time = begin < time ? begin : time;
 	}
-	error = add(lines, (struct line){ .time = time, .kind = LINE_SESSION, .process = process });
+	error = uftrace_tasks_add(lines,
+				  (struct line){ .time = time, .kind = LINE_SESSION, .process = process });
 	return error ? error
-		     : add(lines, (struct line){ .time = time,
-						 .kind = LINE_TASK,
-						 .id = process->pid,
-						 .parent = process->pid });
+		     : uftrace_tasks_add(lines, (struct line){ .time = time,
+							       .kind = LINE_TASK,
+							       .id = process->pid,
+							       .parent = process->pid });
 }
 
 /*
@@ -116,7 +117,8 @@ static bool is_renamed(const struct uftrace_order *order, const struct burin_pro
 }
 
 /* Threads; processes that were never announced need a session, too. */
-static int add_lane(const struct uftrace_order *order, struct lines *lines, const struct uftrace_lane *lane)
+static int uftrace_tasks_add_lane(const struct uftrace_order *order, struct lines *lines,
+				  const struct uftrace_lane *lane)
 {
 	static const struct burin_process unknown = { .exe = "unknown", .command = "" };
 	const bool announced = burin_trace_process(order->trace, lane->pid, lane->first) != NULL;
@@ -125,18 +127,19 @@ static int add_lane(const struct uftrace_order *order, struct lines *lines, cons
 	if (lane->tid == lane->pid && announced)
 		return 0;
 	if (!announced && lane->tid == lane->thread)
-		error = add(lines, (struct line){ .time = lane->first,
-						  .kind = LINE_SESSION,
-						  .id = lane->pid,
-						  .process = &unknown });
+		error = uftrace_tasks_add(lines, (struct line){ .time = lane->first,
+								.kind = LINE_SESSION,
+								.id = lane->pid,
+								.process = &unknown });
 	return error ? error
-		     : add(lines, (struct line){ .time = lane->first,
-						 .kind = LINE_TASK,
-						 .id = lane->tid,
-						 .parent = lane->pid });
+		     : uftrace_tasks_add(lines, (struct line){ .time = lane->first,
+							       .kind = LINE_TASK,
+							       .id = lane->tid,
+							       .parent = lane->pid });
 }
 
-static void put_line(const struct burin_trace *trace, struct view_buffer *text, const struct line *line)
+static void uftrace_tasks_put_line(const struct burin_trace *trace, struct view_buffer *text,
+				   const struct line *line)
 {
 	static const char *const words[] = { "SESS", "FORK", "TASK" };
 	const uint64_t ns = uftrace_order_ns(trace, line->time);
@@ -156,7 +159,7 @@ static void put_line(const struct burin_trace *trace, struct view_buffer *text, 
 	view_buffer_put(text, "\n", 1);
 }
 
-static int write_tasks(const struct uftrace_order *order, struct uftrace_directory *directory)
+static int uftrace_tasks_write_tasks(const struct uftrace_order *order, struct uftrace_directory *directory)
 {
 	const struct burin_process *process, *before = NULL;
 	struct view_buffer text = { .used = 0 };
@@ -166,16 +169,16 @@ static int write_tasks(const struct uftrace_order *order, struct uftrace_directo
 	for (size_t n = 0; !error && (process = burin_trace_process_at(order->trace, n)); n++) {
 		if (is_renamed(order, process, n))
 			continue;
-		error = add_process(order, &lines, process, before);
+		error = uftrace_tasks_add_process(order, &lines, process, before);
 		before = process;
 	}
 	for (size_t n = 0; !error && n < order->lane_count; n++)
 		if (order->lanes[n].words)
-			error = add_lane(order, &lines, &order->lanes[n]);
+			error = uftrace_tasks_add_lane(order, &lines, &order->lanes[n]);
 	if (!error && lines.count)
-		qsort(lines.list, lines.count, sizeof(*lines.list), compare);
+		qsort(lines.list, lines.count, sizeof(*lines.list), uftrace_tasks_compare);
 	for (size_t n = 0; !error && n < lines.count; n++)
-		put_line(order->trace, &text, &lines.list[n]);
+		uftrace_tasks_put_line(order->trace, &text, &lines.list[n]);
 	free(lines.list);
 	if (!error)
 		return uftrace_directory_write(directory, "task.txt", &text);
@@ -185,7 +188,7 @@ static int write_tasks(const struct uftrace_order *order, struct uftrace_directo
 
 /* ---- info */
 
-static bool put_value(struct view_buffer *text, const char *key, const char *value)
+static bool uftrace_tasks_put_value(struct view_buffer *text, const char *key, const char *value)
 {
 	if (!value)
 		return false;
@@ -196,7 +199,7 @@ static bool put_value(struct view_buffer *text, const char *key, const char *val
 }
 
 /* The status as wait(2) reports it. */
-static bool put_status(struct view_buffer *text, const char *result)
+static bool uftrace_tasks_put_status(struct view_buffer *text, const char *result)
 {
 	int number;
 
@@ -216,9 +219,9 @@ static bool put_system(const struct burin_trace *trace, struct view_buffer *text
 
 	if (!kernel || !host)
 		return false;
-	put_value(text, "osinfo:lines=3\nosinfo:kernel=Linux ", kernel);
-	put_value(text, "osinfo:hostname=", host);
-	return put_value(text, "osinfo:distro=", "unknown");
+	uftrace_tasks_put_value(text, "osinfo:lines=3\nosinfo:kernel=Linux ", kernel);
+	uftrace_tasks_put_value(text, "osinfo:hostname=", host);
+	return uftrace_tasks_put_value(text, "osinfo:distro=", "unknown");
 }
 
 static void put_task_list(const struct uftrace_order *order, struct view_buffer *text)
@@ -248,8 +251,8 @@ static void put_line_of(struct view_buffer *text, const char *key, const struct 
 }
 
 /* Which arguments follow the records. */
-static void put_arguments(const struct uftrace_order *order, struct wire_uftrace_info *info,
-			  struct view_buffer *text)
+static void uftrace_tasks_put_arguments(const struct uftrace_order *order, struct wire_uftrace_info *info,
+					struct view_buffer *text)
 {
 	struct view_buffer arguments = { .used = 0 }, results = { .used = 0 };
 	struct burin_function function;
@@ -325,16 +328,16 @@ static int write_info(const struct uftrace_order *order, struct uftrace_director
 					  .stack_max = stack_max(order) };
 	struct view_buffer text = { .used = 0 }, all = { .used = 0 };
 
-	if (put_value(&text, "exename:", process ? process->exe : NULL))
+	if (uftrace_tasks_put_value(&text, "exename:", process ? process->exe : NULL))
 		info.info |= WIRE_UFTRACE_INFO_EXE;
-	if (put_status(&text, burin_trace_recording(trace, "result")))
+	if (uftrace_tasks_put_status(&text, burin_trace_recording(trace, "result")))
 		info.info |= WIRE_UFTRACE_INFO_STATUS;
-	if (put_value(&text, "cmdline:", burin_trace_recording(trace, "command")))
+	if (uftrace_tasks_put_value(&text, "cmdline:", burin_trace_recording(trace, "command")))
 		info.info |= WIRE_UFTRACE_INFO_COMMAND;
 	if (put_system(trace, &text))
 		info.info |= WIRE_UFTRACE_INFO_SYSTEM;
 	put_task_list(order, &text);
-	put_arguments(order, &info, &text);
+	uftrace_tasks_put_arguments(order, &info, &text);
 	put_date(trace, &text);
 	if (info.info & WIRE_UFTRACE_INFO_PATTERN)
 		view_buffer_print(&text, "pattern_type:simple\n");
@@ -348,7 +351,7 @@ static int write_info(const struct uftrace_order *order, struct uftrace_director
 
 /* ---- Events */
 
-static int write_events(const struct uftrace_order *order, struct uftrace_directory *directory)
+static int uftrace_tasks_write_events(const struct uftrace_order *order, struct uftrace_directory *directory)
 {
 	struct view_buffer text = { .used = 0 };
 
@@ -368,9 +371,9 @@ static int write_events(const struct uftrace_order *order, struct uftrace_direct
 
 int uftrace_tasks_write(const struct uftrace_order *order, struct uftrace_directory *directory)
 {
-	int error = write_tasks(order, directory);
+	int error = uftrace_tasks_write_tasks(order, directory);
 
 	if (!error)
 		error = write_info(order, directory);
-	return error ? error : write_events(order, directory);
+	return error ? error : uftrace_tasks_write_events(order, directory);
 }

@@ -25,7 +25,7 @@ static bool has_result(const struct burin_event *event)
 /* ---- the text of info */
 
 /* "/x32" */
-static void put_type(struct view_buffer *out, const struct burin_field *field)
+static void uftrace_values_put_type(struct view_buffer *out, const struct burin_field *field)
 {
 	const unsigned bits = 8 * format_type_bytes(field->type);
 	const bool has_sign = field->type >= BURIN_TYPE_I8 && field->type <= BURIN_TYPE_I64;
@@ -42,14 +42,15 @@ static void put_type(struct view_buffer *out, const struct burin_field *field)
 		view_buffer_print(out, "/%c%u", field->conversion == 'x' ? 'x' : has_sign ? 'i' : 'u', bits);
 }
 
-static void put_argument(struct view_buffer *out, const struct burin_field *field, unsigned number)
+static void uftrace_values_put_argument(struct view_buffer *out, const struct burin_field *field,
+					unsigned number)
 {
 	if (field->type == BURIN_TYPE_F32 || field->type == BURIN_TYPE_F64) {
 		view_buffer_print(out, "fparg%u/%u", number, 8 * format_type_bytes(field->type));
 		return;
 	}
 	view_buffer_print(out, "arg%u", number);
-	put_type(out, field);
+	uftrace_values_put_type(out, field);
 }
 
 void uftrace_values_spec(const struct burin_event *event, const char *function, struct view_buffer *arguments,
@@ -64,7 +65,7 @@ void uftrace_values_spec(const struct burin_event *event, const char *function, 
 		if (n == FIRST_FIELD)
 			uftrace_put_name(arguments, function);
 		view_buffer_print(arguments, n == FIRST_FIELD ? "@" : ",");
-		put_argument(arguments, burin_event_field(event, n), n - FIRST_FIELD + 1);
+		uftrace_values_put_argument(arguments, burin_event_field(event, n), n - FIRST_FIELD + 1);
 	}
 	if (end > FIRST_FIELD)
 		view_buffer_print(arguments, ";");
@@ -72,7 +73,7 @@ void uftrace_values_spec(const struct burin_event *event, const char *function, 
 		return;
 	uftrace_put_name(results, function);
 	view_buffer_print(results, "@retval");
-	put_type(results, burin_event_field(event, event->fields - 1));
+	uftrace_values_put_type(results, burin_event_field(event, event->fields - 1));
 	view_buffer_print(results, ";");
 }
 
@@ -93,7 +94,7 @@ struct bytes {
 	bool full;
 };
 
-static void put(struct bytes *out, const void *from, size_t bytes)
+static void uftrace_values_put(struct bytes *out, const void *from, size_t bytes)
 {
 	if (out->used + bytes > sizeof(out->at)) {
 		out->full = true;
@@ -103,15 +104,15 @@ static void put(struct bytes *out, const void *from, size_t bytes)
 	out->used += bytes;
 }
 
-static void align(struct bytes *out, size_t to)
+static void uftrace_values_align(struct bytes *out, size_t to)
 {
 	static const uint8_t zeros[8];
 
-	put(out, zeros, -out->used % to);
+	uftrace_values_put(out, zeros, -out->used % to);
 }
 
 /* A text has its length before it; that of a NULL pointer is four bytes. One that could not be read is "<0x10>", as in uftrace. */
-static void put_text(struct bytes *out, const char *text, size_t bytes)
+static void uftrace_values_put_text(struct bytes *out, const char *text, size_t bytes)
 {
 	static const uint8_t none[] = { 0xff, 0xff, 0xff, 0xff };
 	const size_t mark = sizeof(WIRE_NULL) - 1;
@@ -120,29 +121,29 @@ static void put_text(struct bytes *out, const char *text, size_t bytes)
 					   : bytes == mark ? sizeof(none)
 							   : bytes - mark + 2);
 
-	put(out, &length, sizeof(length));
+	uftrace_values_put(out, &length, sizeof(length));
 	if (!is_null) {
-		put(out, text, bytes);
+		uftrace_values_put(out, text, bytes);
 	} else if (bytes == mark) {
-		put(out, none, sizeof(none));
+		uftrace_values_put(out, none, sizeof(none));
 	} else {
-		put(out, "<", 1);
-		put(out, text + mark, bytes - mark);
-		put(out, ">", 1);
+		uftrace_values_put(out, "<", 1);
+		uftrace_values_put(out, text + mark, bytes - mark);
+		uftrace_values_put(out, ">", 1);
 	}
 }
 
-static void put_value(struct bytes *out, const struct burin_record *record, unsigned field)
+static void uftrace_values_put_value(struct bytes *out, const struct burin_record *record, unsigned field)
 {
 	const uint32_t from = record->offsets[field];
 	const char *text;
 	size_t bytes;
 
 	if (!burin_record_string(record, field, &text, &bytes))
-		put_text(out, text, bytes);
+		uftrace_values_put_text(out, text, bytes);
 	else
-		put(out, record->payload + from, record->offsets[field + 1] - from);
-	align(out, PART);
+		uftrace_values_put(out, record->payload + from, record->offsets[field + 1] - from);
+	uftrace_values_align(out, PART);
 }
 
 int uftrace_values_make(const struct burin_calls *calls, const struct burin_record *record,
@@ -159,12 +160,12 @@ int uftrace_values_make(const struct burin_calls *calls, const struct burin_reco
 	out.used = 0;
 	out.full = false;
 	for (unsigned n = 0; n < found.arguments; n++)
-		put_value(&out, record, found.first + n);
-	align(&out, 8);
+		uftrace_values_put_value(&out, record, found.first + n);
+	uftrace_values_align(&out, 8);
 	arguments = out.used;
 	if (found.result >= 0)
-		put_value(&out, record, (unsigned)found.result);
-	align(&out, 8);
+		uftrace_values_put_value(&out, record, (unsigned)found.result);
+	uftrace_values_align(&out, 8);
 	if (out.full)
 		return 0;
 	*values = malloc(sizeof(**values) + out.used);

@@ -31,7 +31,7 @@ struct download {
 	struct download_progress progress;
 };
 
-static uint64_t now_ms(void)
+static uint64_t debuginfod_now_ms(void)
 {
 	struct timespec now;
 
@@ -46,7 +46,7 @@ bool debuginfod_is_wanted(void)
 	return servers && servers[strspn(servers, " \t\n")];
 }
 
-static const char *text_of(int error)
+static const char *debuginfod_text_of(int error)
 {
 	switch (-error) {
 	case ETIME:
@@ -72,16 +72,16 @@ static const char *text_of(int error)
 	}
 }
 
-static void stop(struct debuginfod *from, int error)
+static void debuginfod_stop(struct debuginfod *from, int error)
 {
 	from->stopped = true;
-	snprintf(from->why, sizeof(from->why), "%s", text_of(error));
+	snprintf(from->why, sizeof(from->why), "%s", debuginfod_text_of(error));
 }
 
 /* ---- one download */
 
-static int start(struct download *download, int work, const unsigned char *id, size_t bytes,
-		 const char *source)
+static int debuginfod_start(struct download *download, int work, const unsigned char *id, size_t bytes,
+			    const char *source)
 {
 	sigset_t set;
 	int ends[2];
@@ -132,7 +132,7 @@ static bool read_progress(struct debuginfod *from, struct download *download)
 }
 
 /* Return: 0 or the child's negative errno; -EINTR, -ETIMEDOUT: it was ended. */
-static int finish(struct debuginfod *from, struct download *download, uint64_t until_ms)
+static int debuginfod_finish(struct debuginfod *from, struct download *download, uint64_t until_ms)
 {
 	struct pollfd wait[] = { { .fd = download->pipe, .events = POLLIN },
 				 { .fd = download->signals, .events = POLLIN } };
@@ -145,7 +145,7 @@ static int finish(struct debuginfod *from, struct download *download, uint64_t u
 			error = -errno;
 		else if (wait[1].revents && read(download->signals, &signal, sizeof(signal)) > 0)
 			error = -EINTR;
-		else if (until_ms && now_ms() >= until_ms)
+		else if (until_ms && debuginfod_now_ms() >= until_ms)
 			error = -ETIMEDOUT;
 		else if (wait[0].revents && !read_progress(from, download))
 			wait[0].fd = -1;
@@ -162,10 +162,10 @@ static int download_file(struct debuginfod *from, const unsigned char *id, size_
 			 uint64_t until_ms)
 {
 	struct download download = { .child = -1, .pipe = -1, .signals = -1 };
-	int error = start(&download, from->cache.work, id, bytes, source);
+	int error = debuginfod_start(&download, from->cache.work, id, bytes, source);
 
 	if (!error)
-		error = finish(from, &download, until_ms);
+		error = debuginfod_finish(from, &download, until_ms);
 	if (download.pipe >= 0) {
 		close(download.pipe);
 		sigprocmask(SIG_SETMASK, &download.before, NULL);
@@ -191,8 +191,8 @@ static int find_cached(const struct debuginfod *from, const char *name, const un
 	return -ENOENT;
 }
 
-static int request(struct debuginfod *from, const char *name, const unsigned char *id, size_t bytes,
-		   uint64_t until_ms, struct image *image)
+static int debuginfod_request(struct debuginfod *from, const char *name, const unsigned char *id,
+			      size_t bytes, uint64_t until_ms, struct image *image)
 {
 	int error = download_file(from, id, bytes, NULL, until_ms);
 
@@ -209,7 +209,7 @@ static int request(struct debuginfod *from, const char *name, const unsigned cha
 }
 
 /* @error: of one file */
-static void count(struct debuginfod *from, int error)
+static void debuginfod_count(struct debuginfod *from, int error)
 {
 	if (!error)
 		from->found++;
@@ -218,11 +218,11 @@ static void count(struct debuginfod *from, int error)
 	else if (error == -EBADMSG || error == -EFBIG)
 		from->refused++;
 	else
-		stop(from, error);
+		debuginfod_stop(from, error);
 }
 
-static int find_file(struct debuginfod *from, const unsigned char *id, size_t bytes, uint64_t until_ms,
-		     struct image *image)
+static int debuginfod_find_file(struct debuginfod *from, const unsigned char *id, size_t bytes,
+				uint64_t until_ms, struct image *image)
 {
 	char name[DEBUGINFOD_NAME_MAX];
 	int error;
@@ -233,12 +233,12 @@ static int find_file(struct debuginfod *from, const unsigned char *id, size_t by
 	name[text_hex(name, id, bytes)] = '\0';
 	error = find_cached(from, name, id, bytes, image);
 	if (error == -ENOENT)
-		error = request(from, name, id, bytes, until_ms, image);
-	count(from, error);
+		error = debuginfod_request(from, name, id, bytes, until_ms, image);
+	debuginfod_count(from, error);
 	return error;
 }
 
-static void open_cache(struct debuginfod *from)
+static void debuginfod_open_cache(struct debuginfod *from)
 {
 	const int error = debuginfod_cache_open(&from->cache);
 
@@ -264,12 +264,12 @@ void debuginfod_find(struct debuginfod *from, const unsigned char *build_id, siz
 
 	files[0] = files[1] = -1;
 	if (!from->opened)
-		open_cache(from);
-	if (find_file(from, build_id, bytes, until_ms, &image) != 0)
+		debuginfod_open_cache(from);
+	if (debuginfod_find_file(from, build_id, bytes, until_ms, &image) != 0)
 		return;
 	files[0] = dup(image.fd);
 	other_bytes = debugfile_alternate_id(&image, other);
-	if (other_bytes && find_file(from, other, other_bytes, until_ms, &alternate) == 0) {
+	if (other_bytes && debuginfod_find_file(from, other, other_bytes, until_ms, &alternate) == 0) {
 		files[1] = dup(alternate.fd);
 		image_close(&alternate);
 	}
@@ -298,7 +298,7 @@ int debuginfod_find_source(struct debuginfod *from, const unsigned char *build_i
 	int file;
 
 	if (!from->opened)
-		open_cache(from);
+		debuginfod_open_cache(from);
 	if (from->stopped || !bytes || bytes > IMAGE_BUILD_ID_MAX)
 		return -ENOENT;
 	file = debuginfod_cache_file(path, entry);
@@ -309,7 +309,7 @@ int debuginfod_find_source(struct debuginfod *from, const unsigned char *build_i
 	file = debuginfod_cache_find(&from->cache, name, entry);
 	if (file < 0 && file != -ENODATA)
 		file = request_source(from, name, entry, build_id, bytes, path, until_ms);
-	count(from, file < 0 ? file : 0);
+	debuginfod_count(from, file < 0 ? file : 0);
 	return file;
 }
 

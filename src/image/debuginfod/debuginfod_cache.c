@@ -35,7 +35,7 @@ static const char file_name[] = "debuginfo", source_name[] = "source", draft_beg
 /* ---- the directory */
 
 /* As in libdebuginfod. Return: false: no variable names it. */
-static bool find_path(char path[PATH_MAX])
+static bool debuginfod_cache_find_path(char path[PATH_MAX])
 {
 	const char *own = getenv("DEBUGINFOD_CACHE_PATH"), *home = getenv("HOME"),
 		   *xdg = getenv("XDG_CACHE_HOME");
@@ -70,7 +70,7 @@ static void make_directories(const char *path)
 }
 
 /* Return: 0; -EPERM: another user could change what lies in it; another negative errno. */
-static int check_directory(int directory)
+static int debuginfod_cache_check_directory(int directory)
 {
 	struct stat status;
 
@@ -244,13 +244,13 @@ int debuginfod_cache_open(struct debuginfod_cache *cache)
 	int error;
 
 	*cache = (struct debuginfod_cache){ .directory = -1, .draft = -1, .work = -1 };
-	if (!find_path(cache->path))
+	if (!debuginfod_cache_find_path(cache->path))
 		return -ENOENT;
 	make_directories(cache->path);
 	cache->directory = open(cache->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (cache->directory < 0)
 		return -errno;
-	error = check_directory(cache->directory);
+	error = debuginfod_cache_check_directory(cache->directory);
 	if (error)
 		return error;
 	remove_old_drafts(cache->directory);
@@ -294,8 +294,9 @@ int debuginfod_cache_find(const struct debuginfod_cache *cache, const char *name
 
 	if (directory < 0)
 		return -errno;
-	if (check_directory(directory) || fstatat(directory, entry, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-	    !S_ISREG(status.st_mode) || status.st_uid != geteuid()) {
+	if (debuginfod_cache_check_directory(directory) ||
+	    fstatat(directory, entry, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode) ||
+	    status.st_uid != geteuid()) {
 		file = -ENOENT;
 	} else if (!status.st_size) {
 		file = time(NULL) - status.st_mtime < read_setting(cache->directory, &missing, &changed)
@@ -339,7 +340,7 @@ static int empty_place(const struct debuginfod_cache *cache, const char *name, c
 	directory = openat(cache->directory, name, OPEN_DIRECTORY);
 	if (directory < 0)
 		return -errno;
-	error = check_directory(directory);
+	error = debuginfod_cache_check_directory(directory);
 	if (!error && unlinkat(directory, entry, 0) != 0 && errno != ENOENT)
 		error = -errno;
 	if (!error)

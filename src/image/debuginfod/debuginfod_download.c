@@ -46,7 +46,7 @@ uint64_t debuginfod_download_max(void)
 	return asked > 0 ? (uint64_t)asked : SIZE_MAX_DEFAULT;
 }
 
-static int on_progress(void *client, long bytes, long total)
+static int debuginfod_download_on_progress(void *client, long bytes, long total)
 {
 	const struct download_progress message = { (uint64_t)(bytes < 0 ? 0 : bytes),
 						   (uint64_t)(total < 0 ? 0 : total) };
@@ -63,7 +63,7 @@ static int on_progress(void *client, long bytes, long total)
 	return too_large;
 }
 
-static bool load(struct library *library)
+static bool debuginfod_download_load(struct library *library)
 {
 	void *file = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
 
@@ -98,19 +98,19 @@ static int name_source(const char *path)
 	return rename(path, name) == 0 ? 0 : -errno;
 }
 
-static int download(const unsigned char *id, size_t bytes, const char *source)
+static int debuginfod_download_download(const unsigned char *id, size_t bytes, const char *source)
 {
 	struct library library;
 	char *path = NULL;
 	void *client;
 	int file;
 
-	if (!load(&library))
+	if (!debuginfod_download_load(&library))
 		return -ELIBACC;
 	client = library.begin();
 	if (!client)
 		return -ENOMEM;
-	library.set_progress(client, on_progress);
+	library.set_progress(client, debuginfod_download_on_progress);
 	file = source ? library.find_source(client, id, (int)bytes, source, &path)
 		      : library.find(client, id, (int)bytes, NULL);
 	if (too_large || file < 0)
@@ -141,6 +141,6 @@ _Noreturn void debuginfod_download(int work, int pipe, const unsigned char *id, 
 					   .keep = &pipe,
 					   .keep_count = 1,
 					   .asks = -1 });
-	error = download(id, bytes, source);
+	error = debuginfod_download_download(id, bytes, source);
 	_exit(-error);
 }

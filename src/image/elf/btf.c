@@ -52,7 +52,7 @@ static struct type read_type(const char *at)
 	return (struct type){ number_load32(at), info >> 24 & 31, info & 0xffff, at + TYPE };
 }
 
-static size_t bytes_of(const struct type *type)
+static size_t btf_bytes_of(const struct type *type)
 {
 	return TYPE + sizes[type->kind].fixed + (size_t)sizes[type->kind].each * type->count;
 }
@@ -66,7 +66,7 @@ static bool find_type(const struct btf *btf, uint32_t number, struct type *type)
 	return true;
 }
 
-static bool has_name(const struct btf *btf, uint32_t place, const char *name)
+static bool btf_has_name(const struct btf *btf, uint32_t place, const char *name)
 {
 	const size_t bytes = strlen(name) + 1;
 
@@ -81,12 +81,12 @@ static int index_types(struct btf *btf)
 	while (btf->type_bytes - at >= TYPE) {
 		const struct type type = read_type(btf->types + at);
 
-		if (type.kind >= KINDS || bytes_of(&type) > btf->type_bytes - at)
+		if (type.kind >= KINDS || btf_bytes_of(&type) > btf->type_bytes - at)
 			break; /* of a later version, or damaged: the types before it can be used */
 		if (!array_reserve(btf->places, btf->room, btf->count + 1))
 			return -ENOMEM;
 		btf->places[btf->count++] = (uint32_t)at;
-		at += bytes_of(&type);
+		at += btf_bytes_of(&type);
 	}
 	return btf->count ? 0 : -ENOEXEC;
 }
@@ -102,7 +102,7 @@ static bool take_part(const char *bytes, size_t count, const char *field, const 
 	return begin <= count && *part_bytes <= count - begin;
 }
 
-static int find_parts(struct btf *btf, const char *bytes, size_t count)
+static int btf_find_parts(struct btf *btf, const char *bytes, size_t count)
 {
 	*btf = (struct btf){ 0 };
 	return count >= HEADER && count <= BTF_BYTES_MAX && number_load16(bytes) == MAGIC &&
@@ -114,7 +114,7 @@ static int find_parts(struct btf *btf, const char *bytes, size_t count)
 
 int btf_open(struct btf *btf, const char *bytes, size_t count)
 {
-	int error = find_parts(btf, bytes, count);
+	int error = btf_find_parts(btf, bytes, count);
 
 	if (!error)
 		error = index_types(btf);
@@ -130,19 +130,19 @@ bool btf_typedefs(const char *bytes, size_t count, const char *const *names, uin
 	size_t at = 0;
 
 	memset(types, 0, wanted * sizeof(*types));
-	if (find_parts(&btf, bytes, count) != 0)
+	if (btf_find_parts(&btf, bytes, count) != 0)
 		return false;
 	for (uint32_t number = 1; btf.type_bytes - at >= TYPE && found < wanted; number++) {
 		const struct type type = read_type(btf.types + at);
 
-		if (type.kind >= KINDS || bytes_of(&type) > btf.type_bytes - at)
+		if (type.kind >= KINDS || btf_bytes_of(&type) > btf.type_bytes - at)
 			break;
 		for (unsigned n = 0; type.kind == KIND_TYPEDEF && n < wanted; n++)
-			if (!types[n] && has_name(&btf, type.name, names[n])) {
+			if (!types[n] && btf_has_name(&btf, type.name, names[n])) {
 				types[n] = number;
 				found++;
 			}
-		at += bytes_of(&type);
+		at += btf_bytes_of(&type);
 	}
 	return found == wanted;
 }
@@ -153,24 +153,24 @@ void btf_close(struct btf *btf)
 	*btf = (struct btf){ 0 };
 }
 
-static uint32_t find(const struct btf *btf, enum kind kind, const char *name)
+static uint32_t btf_find(const struct btf *btf, enum kind kind, const char *name)
 {
 	struct type type;
 
 	for (uint32_t n = 1; find_type(btf, n, &type); n++)
-		if (type.kind == kind && has_name(btf, type.name, name))
+		if (type.kind == kind && btf_has_name(btf, type.name, name))
 			return n;
 	return 0;
 }
 
 uint32_t btf_structure(const struct btf *btf, const char *name)
 {
-	return find(btf, KIND_STRUCTURE, name);
+	return btf_find(btf, KIND_STRUCTURE, name);
 }
 
 uint32_t btf_function(const struct btf *btf, const char *name)
 {
-	return find(btf, KIND_FUNCTION, name);
+	return btf_find(btf, KIND_FUNCTION, name);
 }
 
 uint64_t btf_size(const struct btf *btf, uint32_t structure)
@@ -186,7 +186,7 @@ struct search {
 	uint32_t looked;
 };
 
-static bool find_member(const struct btf *btf, uint32_t number, unsigned depth, struct search *search)
+static bool btf_find_member(const struct btf *btf, uint32_t number, unsigned depth, struct search *search)
 {
 	struct type type;
 
@@ -199,9 +199,9 @@ static bool find_member(const struct btf *btf, uint32_t number, unsigned depth, 
 
 		/* Beside bit fields, the upper byte has the width of one. */
 		search->bits = before + (number_load32(member + 8) & 0xffffff);
-		if (has_name(btf, number_load32(member), search->name) ||
-		    (has_name(btf, number_load32(member), "") &&
-		     find_member(btf, number_load32(member + 4), depth + 1, search)))
+		if (btf_has_name(btf, number_load32(member), search->name) ||
+		    (btf_has_name(btf, number_load32(member), "") &&
+		     btf_find_member(btf, number_load32(member + 4), depth + 1, search)))
 			return true;
 		search->bits = before;
 	}
@@ -211,7 +211,7 @@ static bool find_member(const struct btf *btf, uint32_t number, unsigned depth, 
 bool btf_member(const struct btf *btf, uint32_t structure, const char *name, uint64_t *bytes)
 {
 	struct search search = { .name = name };
-	const bool found = find_member(btf, structure, 0, &search);
+	const bool found = btf_find_member(btf, structure, 0, &search);
 
 	*bytes = search.bits / 8;
 	return found;
@@ -221,13 +221,13 @@ bool btf_variable(const struct btf *btf, const char *section, const char *name, 
 {
 	struct type type, variable;
 
-	if (!find_type(btf, find(btf, KIND_SECTION, section), &type))
+	if (!find_type(btf, btf_find(btf, KIND_SECTION, section), &type))
 		return false;
 	for (uint32_t n = 0; n < type.count; n++) {
 		const char *entry = type.inside + (size_t)n * VARIABLE;
 
 		if (!find_type(btf, number_load32(entry), &variable) || variable.kind != KIND_VARIABLE ||
-		    !has_name(btf, variable.name, name))
+		    !btf_has_name(btf, variable.name, name))
 			continue;
 		*bytes = number_load32(entry + 4);
 		return true;

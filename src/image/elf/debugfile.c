@@ -19,7 +19,7 @@ static const gid_t NO_GROUP = 65534;		  /* the owner's groups are not known */
 static const off_t SUMMED_MAX = INT64_C(4) << 30; /* bytes of a file that are checked */
 static const char debug_root[] = "/usr/lib/debug";
 
-static int open_below(const struct foreign *how, const char *path, const char *root)
+static int debugfile_open_below(const struct foreign *how, const char *path, const char *root)
 {
 	const int top = foreign_root(root), file = top < 0 ? top : foreign_open(how, top, path);
 
@@ -31,12 +31,13 @@ static int open_below(const struct foreign *how, const char *path, const char *r
 /* The recorder wrote the path without links, so a link in it has been put there since. */
 int debugfile_map(const char *path, const char *root)
 {
-	return open_below(&(struct foreign){ .bytes_max = FOREIGN_MAP_MAX, .no_links = true }, path, root);
+	return debugfile_open_below(&(struct foreign){ .bytes_max = FOREIGN_MAP_MAX, .no_links = true }, path,
+				    root);
 }
 
 int debugfile_descriptor(const char *path, const char *root)
 {
-	return open_below(&(struct foreign){ .bytes_max = FOREIGN_IMAGE_MAX }, path, root);
+	return debugfile_open_below(&(struct foreign){ .bytes_max = FOREIGN_IMAGE_MAX }, path, root);
 }
 
 int debugfile_open(struct image *out, const char *path, const char *root)
@@ -57,8 +58,9 @@ int debugfile_named(const char *path, const char *root, uid_t by)
 {
 	const struct foreign_user reader = { by, NO_GROUP };
 
-	return open_below(&(struct foreign){ .bytes_max = FOREIGN_IMAGE_MAX, .reader = by ? &reader : NULL },
-			  path, root);
+	return debugfile_open_below(
+		&(struct foreign){ .bytes_max = FOREIGN_IMAGE_MAX, .reader = by ? &reader : NULL }, path,
+		root);
 }
 
 static int open_named(struct image *out, const char *path, const char *root, const struct image *by)
@@ -95,14 +97,14 @@ bool debugfile_path(char out[PATH_MAX], const unsigned char *id, size_t bytes)
 	return true;
 }
 
-static int find_id(struct image *out, char found[PATH_MAX], const unsigned char *id, size_t bytes,
-		   const char *root)
+static int debugfile_find_id(struct image *out, char found[PATH_MAX], const unsigned char *id, size_t bytes,
+			     const char *root)
 {
 	return debugfile_path(found, id, bytes) ? open_with_id(out, found, root, NULL, id, bytes) : -ENOENT;
 }
 
 /* The CRC of .gnu_debuglink, which is that of zlib, over the whole file. */
-static uint32_t checksum(int file)
+static uint32_t debugfile_checksum(int file)
 {
 	unsigned char bytes[65536];
 	uint32_t table[256], sum = UINT32_MAX;
@@ -128,7 +130,7 @@ static int open_linked(struct image *out, const char *path, const char *root, co
 	if (image->build_id_bytes)
 		return open_with_id(out, path, root, image, image->build_id, image->build_id_bytes);
 	error = open_named(out, path, root, image);
-	if (!error && checksum(out->fd) != sum) {
+	if (!error && debugfile_checksum(out->fd) != sum) {
 		image_close(out);
 		error = -ENOENT;
 	}
@@ -174,7 +176,7 @@ static int find_linked(struct image *out, char found[PATH_MAX], const struct ima
 int debugfile_find(struct image *out, char found[PATH_MAX], const struct image *image, const char *path,
 		   const char *root)
 {
-	if (!find_id(out, found, image->build_id, image->build_id_bytes, root))
+	if (!debugfile_find_id(out, found, image->build_id, image->build_id_bytes, root))
 		return 0;
 	return find_linked(out, found, image, path, root);
 }
@@ -202,7 +204,7 @@ int debugfile_alternate(struct image *out, const struct image *image, const char
 
 	if (bytes <= at)
 		return -ENOENT;
-	if (!find_id(out, full, link + at, bytes - at, root))
+	if (!debugfile_find_id(out, full, link + at, bytes - at, root))
 		return 0;
 	if (*name == '/')
 		return open_with_id(out, name, root, image, link + at, bytes - at);

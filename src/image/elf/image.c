@@ -121,7 +121,7 @@ static unsigned read_shdrs(const struct image *image, uint32_t from, uint32_t mo
 	return count;
 }
 
-static int read_segments(struct image *image, const Elf64_Ehdr *header)
+static int image_read_segments(struct image *image, const Elf64_Ehdr *header)
 {
 	if (!header->e_phnum || header->e_phnum > SEGMENTS_MAX)
 		return -ENOEXEC;
@@ -189,8 +189,8 @@ static bool load_names(const struct image *image, struct section_names *names)
 	return true;
 }
 
-static bool has_name(const struct image *image, const struct section_names *names,
-		     const struct image_section *section, const char *name)
+static bool image_has_name(const struct image *image, const struct section_names *names,
+			   const struct image_section *section, const char *name)
 {
 	char its[NAME_MAX_BYTES];
 	const size_t bytes = strlen(name) + 1;
@@ -216,7 +216,7 @@ int image_section(const struct image *image, const char *name, struct image_sect
 		count = read_shdrs(image, from, CHUNK, some);
 		for (unsigned n = 0; n < count; n++) {
 			if (some[n].type == SHT_NOBITS || !some[n].bytes ||
-			    !has_name(image, &names, &some[n], name))
+			    !image_has_name(image, &names, &some[n], name))
 				continue;
 			*section = some[n];
 			return 0;
@@ -230,7 +230,7 @@ int image_section(const struct image *image, const char *name, struct image_sect
 /* ---- the build id */
 
 /* Return: whether these notes have it. */
-static bool find_id(struct image *image, const unsigned char *notes, size_t bytes, size_t alignment)
+static bool image_find_id(struct image *image, const unsigned char *notes, size_t bytes, size_t alignment)
 {
 	for (size_t at = 0; bytes - at >= sizeof(Elf64_Nhdr);) {
 		const uint32_t owner = number_load32(notes + at), content = number_load32(notes + at + 4);
@@ -260,9 +260,9 @@ static bool find_id_at(struct image *image, uint64_t offset, uint64_t bytes, uin
 	bool found = false;
 
 	if (notes)
-		found = find_id(image, notes,
-				image_read(image, offset, notes, bytes < NOTES_MAX ? bytes : NOTES_MAX),
-				alignment == 8 ? 8 : 4);
+		found = image_find_id(image, notes,
+				      image_read(image, offset, notes, bytes < NOTES_MAX ? bytes : NOTES_MAX),
+				      alignment == 8 ? 8 : 4);
 	free(notes);
 	return found;
 }
@@ -300,13 +300,13 @@ static void read_build_id(struct image *image, const Elf64_Ehdr *header)
 
 /* ---- opening */
 
-static int begin(struct image *image)
+static int image_begin(struct image *image)
 {
 	Elf64_Ehdr header;
 	int error = -ENOEXEC;
 
 	if (read_ehdr(image, &header))
-		error = read_segments(image, &header);
+		error = image_read_segments(image, &header);
 	if (error) {
 		image_close(image);
 		return error;
@@ -323,13 +323,13 @@ int image_open(struct image *image, int fd)
 {
 	/* The file is not mapped, since its owner may truncate it while it is read. */
 	*image = (struct image){ .fd = fd };
-	return begin(image);
+	return image_begin(image);
 }
 
 int image_open_memory(struct image *image, const char *memory, size_t bytes)
 {
 	*image = (struct image){ .fd = -1, .memory = memory, .memory_bytes = bytes };
-	return begin(image);
+	return image_begin(image);
 }
 
 int image_open_vdso(struct image *image)

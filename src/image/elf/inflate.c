@@ -20,7 +20,7 @@ enum {
 };
 
 /* Return: the bytes, which @inflated owns; NULL: by this code it is not possible. */
-static void *inflate(struct inflated *inflated, const char *from, size_t from_bytes, size_t bytes)
+static void *inflate_inflate(struct inflated *inflated, const char *from, size_t from_bytes, size_t bytes)
 {
 	void *to;
 
@@ -39,7 +39,7 @@ static void *inflate(struct inflated *inflated, const char *from, size_t from_by
 }
 
 /* libelf has a section's bytes twice, of which libdw takes the one or the other, depending on its version. */
-static bool replace(struct inflated *inflated, Elf *elf, Elf_Scn *section, GElf_Shdr *header)
+static bool inflate_replace(struct inflated *inflated, Elf *elf, Elf_Scn *section, GElf_Shdr *header)
 {
 	const size_t head = gelf_getclass(elf) == ELFCLASS32 ? sizeof(Elf32_Chdr) : sizeof(Elf64_Chdr);
 	Elf_Data *data = elf_getdata(section, NULL), *raw = elf_rawdata(section, NULL);
@@ -49,7 +49,8 @@ static bool replace(struct inflated *inflated, Elf *elf, Elf_Scn *section, GElf_
 	if (!data || !raw || !raw->d_buf || raw->d_size < head || data->d_size != raw->d_size ||
 	    !gelf_getchdr(section, &compression) || compression.ch_type != ELFCOMPRESS_ZLIB)
 		return false;
-	bytes = inflate(inflated, (const char *)raw->d_buf + head, raw->d_size - head, compression.ch_size);
+	bytes = inflate_inflate(inflated, (const char *)raw->d_buf + head, raw->d_size - head,
+				compression.ch_size);
 	if (!bytes)
 		return false;
 	data->d_buf = raw->d_buf = bytes;
@@ -62,7 +63,7 @@ static bool replace(struct inflated *inflated, Elf *elf, Elf_Scn *section, GElf_
 
 #else
 
-static bool replace(struct inflated *inflated, Elf *elf, Elf_Scn *section, GElf_Shdr *header)
+static bool inflate_replace(struct inflated *inflated, Elf *elf, Elf_Scn *section, GElf_Shdr *header)
 {
 	(void)inflated, (void)elf, (void)section, (void)header;
 	return false;
@@ -75,7 +76,7 @@ int inflate_section(struct inflated *inflated, Elf *elf, Elf_Scn *section)
 	GElf_Shdr header;
 
 	if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_COMPRESSED) ||
-	    replace(inflated, elf, section, &header))
+	    inflate_replace(inflated, elf, section, &header))
 		return 0;
 	errno = 0; /* it is libelf's error that counts */
 	return elf_compress(section, 0, 0) < 0 ? -1 : 0;

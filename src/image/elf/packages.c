@@ -28,7 +28,7 @@ static const char *without_usr(const char *path)
 	return !strncmp(path, "/usr/", 5) ? path + 4 : path;
 }
 
-static int compare(const void *one, const void *other)
+static int packages_compare(const void *one, const void *other)
 {
 	const struct packages_file *const *a = one, *const *b = other;
 
@@ -54,7 +54,7 @@ static bool may_be_wanted(const struct search *search, const char *line, size_t 
 }
 
 /* @name: of the list, which is `package.list` or `package:architecture.list` */
-static void take_line(struct search *search, const char *line, const char *name)
+static void packages_take_line(struct search *search, const char *line, const char *name)
 {
 	struct packages_file **files = search->files,
 			     **found = bsearch(without_usr(line), files, search->count,
@@ -63,7 +63,7 @@ static void take_line(struct search *search, const char *line, const char *name)
 	if (!found)
 		return;
 	/* The same path may be among the files twice. */
-	while (found > files && !compare(&found[-1], found))
+	while (found > files && !packages_compare(&found[-1], found))
 		found--;
 	for (; found < files + search->count && !compare_line(without_usr(line), found); found++) {
 		search->found += !(*found)->package[0];
@@ -82,12 +82,12 @@ static void read_list(struct search *search, char *text, size_t bytes, const cha
 		if (!may_be_wanted(search, line, (size_t)(next - line)))
 			continue;
 		*next = 0;
-		take_line(search, line, name);
+		packages_take_line(search, line, name);
 	}
 }
 
 /* The lists of this system are dpkg's. A list in another tree may be anything. Return: a descriptor or -errno. */
-static int open_list(int top, const char *name, bool foreign)
+static int packages_open_list(int top, const char *name, bool foreign)
 {
 	int file;
 
@@ -129,7 +129,7 @@ static void search_lists(struct search *search, DIR *lists, bool foreign)
 		if (!end || strcmp(end, ".list") != 0 || (size_t)(end - entry->d_name) >= sizeof(name))
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)(end - entry->d_name), entry->d_name);
-		file = open_list(dirfd(lists), entry->d_name, foreign);
+		file = packages_open_list(dirfd(lists), entry->d_name, foreign);
 		if (file < 0)
 			continue;
 		bytes = load_list(file, &text, &room);
@@ -160,7 +160,7 @@ void packages_find(struct packages_file *files, size_t count, const char *root)
 				  [(unsigned char)files[n].path[bytes - 1]] = true;
 	}
 	if (search && search->files && lists) {
-		qsort(search->files, search->count, sizeof(*search->files), compare);
+		qsort(search->files, search->count, sizeof(*search->files), packages_compare);
 		search_lists(search, lists, *root);
 	}
 	if (lists)

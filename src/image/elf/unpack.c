@@ -33,7 +33,7 @@ struct unpacking {
 };
 
 /* Read the next packed bytes, up to the end. Return: how many; a negative errno. */
-static ssize_t take(struct unpacking *unpacking, void *out, size_t room)
+static ssize_t unpack_take(struct unpacking *unpacking, void *out, size_t room)
 {
 	const uint64_t rest = unpacking->end - unpacking->at;
 	const size_t bytes = room < rest ? room : (size_t)rest;
@@ -50,7 +50,7 @@ static ssize_t take(struct unpacking *unpacking, void *out, size_t room)
 	return got < 0 ? -errno : (ssize_t)taken;
 }
 
-static int put(struct unpacking *unpacking, const char *bytes, size_t count)
+static int unpack_put(struct unpacking *unpacking, const char *bytes, size_t count)
 {
 	unpacking->written += count;
 	if (unpacking->written > UNPACKED_MAX)
@@ -87,7 +87,7 @@ static int unpack_stream(struct unpacking *unpacking, void *decoder, step_functi
 	while (!done && !error) {
 		/* A decoder that has filled its room may have more to give. */
 		if (!pieces.in_bytes && pieces.out_bytes) {
-			const ssize_t got = take(unpacking, in, sizeof(in));
+			const ssize_t got = unpack_take(unpacking, in, sizeof(in));
 
 			if (got <= 0)
 				return got < 0 ? (int)got : -EBADMSG;
@@ -97,7 +97,7 @@ static int unpack_stream(struct unpacking *unpacking, void *decoder, step_functi
 		pieces.out = out;
 		pieces.out_bytes = sizeof(out);
 		done = step(decoder, &pieces);
-		error = done < 0 ? done : put(unpacking, (char *)out, sizeof(out) - pieces.out_bytes);
+		error = done < 0 ? done : unpack_put(unpacking, (char *)out, sizeof(out) - pieces.out_bytes);
 	}
 	return error;
 }
@@ -202,7 +202,7 @@ static lz4_function *load_lz4(void)
 static int unpack_block(struct unpacking *unpacking, lz4_function *decompress, char *in, char *out)
 {
 	uint32_t bytes = 0;
-	ssize_t got = take(unpacking, &bytes, sizeof(bytes));
+	ssize_t got = unpack_take(unpacking, &bytes, sizeof(bytes));
 	int unpacked;
 
 	if (got < 0)
@@ -212,11 +212,11 @@ static int unpack_block(struct unpacking *unpacking, lz4_function *decompress, c
 		return unpacking->written ? 1 : -EBADMSG;
 	if (bytes == LZ4_MAGIC)
 		return 0;
-	got = bytes <= LZ4_PACKED_MAX ? take(unpacking, in, bytes) : -EBADMSG;
+	got = bytes <= LZ4_PACKED_MAX ? unpack_take(unpacking, in, bytes) : -EBADMSG;
 	if (got != (ssize_t)bytes)
 		return got < 0 ? (int)got : -EBADMSG;
 	unpacked = decompress(in, out, (int)bytes, LZ4_BLOCK);
-	return unpacked < 0 ? -EBADMSG : put(unpacking, out, (size_t)unpacked);
+	return unpacked < 0 ? -EBADMSG : unpack_put(unpacking, out, (size_t)unpacked);
 }
 
 static int unpack_lz4(struct unpacking *unpacking)
@@ -261,7 +261,7 @@ int unpack_range(int file, uint64_t at, uint64_t end)
 {
 	struct unpacking unpacking = { file, -1, at, end, 0 };
 	char head[MAGIC_BYTES];
-	const ssize_t got = take(&unpacking, head, sizeof(head));
+	const ssize_t got = unpack_take(&unpacking, head, sizeof(head));
 	const struct method *method = got > 0 ? method_of(head, (size_t)got) : NULL;
 	int error;
 

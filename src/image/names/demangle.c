@@ -19,7 +19,7 @@ struct out {
 	size_t bytes; /* of the whole text; those after KEPT are dropped */
 };
 
-static void append(const char *text, size_t bytes, void *data)
+static void demangle_append(const char *text, size_t bytes, void *data)
 {
 	struct out *out = data;
 
@@ -37,7 +37,7 @@ static int options_for(size_t bytes)
 	return DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP | (bytes > LIMITED_MAX ? DMGL_NO_RECURSE_LIMIT : 0);
 }
 
-static size_t ellipsize(struct out *out)
+static size_t demangle_ellipsize(struct out *out)
 {
 	size_t bytes = out->bytes;
 
@@ -60,10 +60,10 @@ size_t demangle(char text[DEMANGLE_OUT_MAX], const char *name)
 
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || bytes == DEMANGLE_IN_MAX)
 		return 0;
-	if (rust_demangle_callback(name, options, append, &out))
-		return ellipsize(&out);
+	if (rust_demangle_callback(name, options, demangle_append, &out))
+		return demangle_ellipsize(&out);
 	out.bytes = 0;
-	if (name[1] == 'Z' && cplus_demangle_v3_callback(name, options, append, &out))
-		return ellipsize(&out);
+	if (name[1] == 'Z' && cplus_demangle_v3_callback(name, options, demangle_append, &out))
+		return demangle_ellipsize(&out);
 	return 0;
 }

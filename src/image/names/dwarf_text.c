@@ -34,7 +34,7 @@ static bool has_entries(const char *name)
 	return false;
 }
 
-static void know(struct known *known, const Elf_Data *data)
+static void dwarf_text_know(struct known *known, const Elf_Data *data)
 {
 	if (data && data->d_buf && data->d_size && known->count < SECTIONS_MAX)
 		known->sections[known->count++] = (struct bytes){ data->d_buf, data->d_size };
@@ -57,9 +57,9 @@ static void know_file(struct known *known, Dwarf *dwarf)
 
 		if (!name || header.sh_type == SHT_NOBITS || !has_entries(name))
 			continue;
-		know(known, elf_getdata(section, NULL));
+		dwarf_text_know(known, elf_getdata(section, NULL));
 		if (!(header.sh_flags & SHF_COMPRESSED))
-			know(known, elf_rawdata(section, NULL));
+			dwarf_text_know(known, elf_rawdata(section, NULL));
 	}
 }
 

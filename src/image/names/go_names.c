@@ -32,7 +32,7 @@ struct table {
 };
 
 /* Loads a number of 4 or 8 bytes. Return: false: it is not inside the table. */
-static bool load(const struct table *table, uint64_t at, unsigned bytes, uint64_t *value)
+static bool go_names_load(const struct table *table, uint64_t at, unsigned bytes, uint64_t *value)
 {
 	*value = 0;
 	if (at > table->size || table->size - at < bytes)
@@ -43,15 +43,15 @@ static bool load(const struct table *table, uint64_t at, unsigned bytes, uint64_
 
 static bool load_word(const struct table *table, unsigned number, uint64_t *value)
 {
-	return load(table, HEADER + (uint64_t)number * table->pointer, table->pointer, value);
+	return go_names_load(table, HEADER + (uint64_t)number * table->pointer, table->pointer, value);
 }
 
 /* Words of the header: the number of functions, and the offsets of the parts. */
-static bool read_header(struct table *table)
+static bool go_names_read_header(struct table *table)
 {
 	uint64_t magic;
 
-	if (!load(table, 0, 4, &magic) || table->size < HEADER)
+	if (!go_names_load(table, 0, 4, &magic) || table->size < HEADER)
 		return false;
 	table->pointer = table->number = table->bytes[7];
 	if ((table->pointer != 4 && table->pointer != 8) || !load_word(table, 0, &table->count))
@@ -77,7 +77,7 @@ static bool read_header(struct table *table)
 /* The address of function n, from the table's text; of the number `count`, the end of the last one. */
 static bool load_begin(const struct table *table, uint64_t n, uint64_t *begin)
 {
-	return load(table, table->index + n * 2 * table->number, table->number, begin);
+	return go_names_load(table, table->index + n * 2 * table->number, table->number, begin);
 }
 
 /* A function's name: its entry has its address, then the offset of its name. */
@@ -85,8 +85,9 @@ static bool load_name(const struct table *table, uint64_t n, struct symbol *symb
 {
 	uint64_t function, name;
 
-	if (!load(table, table->index + (n * 2 + 1) * table->number, table->number, &function) ||
-	    function > table->size || !load(table, table->functions + function + table->number, 4, &name) ||
+	if (!go_names_load(table, table->index + (n * 2 + 1) * table->number, table->number, &function) ||
+	    function > table->size ||
+	    !go_names_load(table, table->functions + function + table->number, 4, &name) ||
 	    table->names > table->size || name >= table->size - table->names)
 		return false;
 	symbol->name = (const char *)table->bytes + table->names + name;
@@ -95,7 +96,7 @@ static bool load_name(const struct table *table, uint64_t n, struct symbol *symb
 	return symbol->bytes;
 }
 
-static int add_functions(struct symbols *symbols, const struct table *table)
+static int go_names_add_functions(struct symbols *symbols, const struct table *table)
 {
 	uint64_t begin, end;
 	int error = 0;
@@ -121,7 +122,7 @@ static int add_functions(struct symbols *symbols, const struct table *table)
  * Where the linker leaves the text's address to a relocation, it is 0 in the file. It is then the section .text, provided that
  * the program's entry point is the beginning of a function by that: programs linked by C's linker have other code in front.
  */
-static bool is_text(const struct table *table, uint64_t text, uint64_t entry)
+static bool go_names_is_text(const struct table *table, uint64_t text, uint64_t entry)
 {
 	uint64_t begin;
 
@@ -136,12 +137,12 @@ int go_names_parse(struct symbols *symbols, const void *bytes, size_t size, uint
 {
 	struct table table = { .bytes = bytes, .size = size };
 
-	if (!read_header(&table) || table.index > size || table.functions > size ||
+	if (!go_names_read_header(&table) || table.index > size || table.functions > size ||
 	    table.count > size / table.number / 2)
 		return 0;
-	if (table.relative && !table.text && is_text(&table, text, entry))
+	if (table.relative && !table.text && go_names_is_text(&table, text, entry))
 		table.text = text;
-	return table.relative && !table.text ? 0 : add_functions(symbols, &table);
+	return table.relative && !table.text ? 0 : go_names_add_functions(symbols, &table);
 }
 
 int go_names_read(struct symbols *symbols, Elf *image)

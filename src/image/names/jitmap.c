@@ -65,7 +65,7 @@ void jitmap_free(struct jitmap *map)
 	*map = (struct jitmap){ 0 };
 }
 
-static size_t first_from(const struct wanted *wanted, uint64_t address)
+static size_t jitmap_first_from(const struct wanted *wanted, uint64_t address)
 {
 	size_t low = 0, high = wanted->count;
 
@@ -83,7 +83,7 @@ static size_t first_from(const struct wanted *wanted, uint64_t address)
 /* Names the addresses in the function @name that are at @from or later. */
 static void set_names(struct wanted *wanted, uint64_t from, const struct jitmap_name *name)
 {
-	for (size_t n = first_from(wanted, from);
+	for (size_t n = jitmap_first_from(wanted, from);
 	     n < wanted->count && wanted->addresses[n] - name->begin < name->size; n++) {
 		wanted->names[n] = *name;
 		wanted->work++;
@@ -93,7 +93,7 @@ static void set_names(struct wanted *wanted, uint64_t from, const struct jitmap_
 /* ---- text */
 
 /* A hexadecimal number, with or without 0x, and the blanks after it. Return: the text after them; NULL: no number. */
-static const char *hexadecimal(const char *at, const char *end, uint64_t *value)
+static const char *jitmap_hexadecimal(const char *at, const char *end, uint64_t *value)
 {
 	const char *first;
 
@@ -117,12 +117,12 @@ static const char *hexadecimal(const char *at, const char *end, uint64_t *value)
 	return at;
 }
 
-static void read_line(struct wanted *wanted, const char *line, const char *end)
+static void jitmap_read_line(struct wanted *wanted, const char *line, const char *end)
 {
 	struct jitmap_name name = { 0 };
-	const char *at = hexadecimal(line, end, &name.begin);
+	const char *at = jitmap_hexadecimal(line, end, &name.begin);
 
-	at = at ? hexadecimal(at, end, &name.size) : NULL;
+	at = at ? jitmap_hexadecimal(at, end, &name.size) : NULL;
 	if (!at || at == end || end - at > UINT16_MAX)
 		return;
 	name.name = at;
@@ -130,7 +130,7 @@ static void read_line(struct wanted *wanted, const char *line, const char *end)
 	set_names(wanted, name.begin, &name);
 }
 
-static void read_text(struct wanted *wanted, const struct jitmap *map)
+static void jitmap_read_text(struct wanted *wanted, const struct jitmap *map)
 {
 	const char *at = map->text, *stop = at + map->bytes;
 
@@ -139,7 +139,7 @@ static void read_text(struct wanted *wanted, const struct jitmap *map)
 
 		if (!end)
 			return; /* a line that is still being written */
-		read_line(wanted, at, end);
+		jitmap_read_line(wanted, at, end);
 		at = end + 1;
 	}
 }
@@ -160,7 +160,7 @@ struct dump {
 };
 
 /* Return: the text, and moves `at` behind it; NULL: it does not end. */
-static const char *text_at(const char **at, const char *end)
+static const char *jitmap_text_at(const char **at, const char *end)
 {
 	const char *text = *at, *nul = text < end ? memchr(text, 0, (size_t)(end - text)) : NULL;
 
@@ -183,7 +183,7 @@ static void set_lines(const struct dump *dump, const struct jitmap_name *name, u
 
 		line.line = number_load32(at + 8);
 		at += 16;
-		text = text_at(&at, dump->lines_end);
+		text = jitmap_text_at(&at, dump->lines_end);
 		if (text && strcmp(text, "\xff") != 0) /* "\xff" means the file of the line before */
 			file = text;
 		line.file = file;
@@ -211,7 +211,7 @@ static void read_load(struct dump *dump, const char *at, const char *end)
 	loaded = number_load64(at + 16);
 	load.index = number_load64(at + 32);
 	load.name = (struct jitmap_name){ .begin = loaded, .size = number_load64(at + 24) };
-	load.name.name = text_at(&text, end);
+	load.name.name = jitmap_text_at(&text, end);
 	if (!load.name.name || text - load.name.name > UINT16_MAX)
 		return;
 	load.name.bytes = (uint32_t)(text - load.name.name - 1);
@@ -267,7 +267,7 @@ static void read_dump(struct wanted *wanted, const struct jitmap *map)
 }
 
 /* Copies up to @count bytes at an offset, through the window. Return: how many there are. */
-static size_t read_at(struct jitdump_window *window, int file, uint64_t at, char *to, size_t count)
+static size_t jitmap_read_at(struct jitdump_window *window, int file, uint64_t at, char *to, size_t count)
 {
 	if (at < window->at || at + count > window->at + window->bytes) {
 		const ssize_t got = pread(file, window->data, sizeof(window->data), (off_t)at);
@@ -289,12 +289,12 @@ bool jitdump_next(struct jitdump_window *window, int file, uint64_t bytes, uint6
 
 	*out = (struct jitdump_record){ .kind = JITDUMP_OTHER };
 	if (*at == 0) {
-		if (bytes < DUMP_HEADER || read_at(window, file, 0, head, 16) != 16 ||
+		if (bytes < DUMP_HEADER || jitmap_read_at(window, file, 0, head, 16) != 16 ||
 		    number_load32(head) != DUMP_MAGIC || number_load32(head + 8) < DUMP_HEADER)
 			return false;
 		*at = number_load32(head + 8);
 	}
-	if (*at >= bytes || read_at(window, file, *at, head, sizeof(head)) < RECORD_HEADER)
+	if (*at >= bytes || jitmap_read_at(window, file, *at, head, sizeof(head)) < RECORD_HEADER)
 		return false;
 	next = *at + number_load32(head + 4);
 	if (next < *at + RECORD_HEADER || next > bytes)
@@ -315,22 +315,22 @@ bool jitdump_next(struct jitdump_window *window, int file, uint64_t bytes, uint6
 	return true;
 }
 
-static bool find(const struct jitmap *map, struct wanted *wanted)
+static bool jitmap_find_entry(const struct jitmap *map, struct wanted *wanted)
 {
 	memset(wanted->names, 0, wanted->count * sizeof(*wanted->names));
 	if (map->bytes >= DUMP_HEADER && number_load32(map->text) == DUMP_MAGIC)
 		read_dump(wanted, map);
 	else if (!wanted->offsets)
-		read_text(wanted, map);
+		jitmap_read_text(wanted, map);
 	return wanted->work < WORK_MAX;
 }
 
 bool jitmap_find(const struct jitmap *map, const uint64_t *addresses, size_t count, struct jitmap_name *names)
 {
-	return find(map, &(struct wanted){ addresses, count, false, names, 0 });
+	return jitmap_find_entry(map, &(struct wanted){ addresses, count, false, names, 0 });
 }
 
 bool jitdump_find(const struct jitmap *map, const uint64_t *offsets, size_t count, struct jitmap_name *names)
 {
-	return find(map, &(struct wanted){ offsets, count, true, names, 0 });
+	return jitmap_find_entry(map, &(struct wanted){ offsets, count, true, names, 0 });
 }

@@ -33,7 +33,7 @@ static bool is_file(const char *path, const char *file)
 	       (all == bytes || path[all - bytes - 1] == '/');
 }
 
-static struct row read_row(const struct search *search, Dwarf_Line *line)
+static struct row line_places_read_row(const struct search *search, Dwarf_Line *line)
 {
 	const char *path = dwarf_linesrc(line, NULL, NULL);
 	struct row row = { .line = 0 };
@@ -63,7 +63,7 @@ static void search_table(struct search *search, Dwarf_Lines *lines, size_t count
 	bool within = false;
 
 	for (size_t n = 0; n < count; n++) {
-		const struct row row = read_row(search, dwarf_onesrcline(lines, n));
+		const struct row row = line_places_read_row(search, dwarf_onesrcline(lines, n));
 
 		if (row.line != wanted->line)
 			within = false;

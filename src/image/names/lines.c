@@ -49,7 +49,7 @@ struct walk {
 };
 
 /* The first of addresses[from] to addresses[to - 1] that is not below @address; @to: none. */
-static size_t first_from(const uint64_t *addresses, size_t from, size_t to, uint64_t address)
+static size_t lines_first_from(const uint64_t *addresses, size_t from, size_t to, uint64_t address)
 {
 	while (from < to) {
 		const size_t middle = from + (to - from) / 2;
@@ -80,8 +80,8 @@ static int read_unit(struct ranges *ranges, Dwarf_Die *unit, Dwarf_Die *code, co
 	int error = 0;
 
 	while (!error && (at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0) {
-		const size_t first = first_from(walk->addresses, 0, walk->address_count, begin);
-		const size_t last = first_from(walk->addresses, first, walk->address_count, end);
+		const size_t first = lines_first_from(walk->addresses, 0, walk->address_count, begin);
+		const size_t last = lines_first_from(walk->addresses, first, walk->address_count, end);
 
 		if (first < last)
 			error = add_range(ranges, &(struct range){ first, last, *unit, *code });
@@ -105,23 +105,23 @@ static int read_units(struct ranges *ranges, Dwarf *dwarf, const struct walk *wa
 
 /* ---- functions */
 
-static const char *text_of(Dwarf_Die *die, unsigned name)
+static const char *lines_text_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 
 	return dwarf_text(dwarf_attr_integrate(die, name, &attribute));
 }
 
-static const char *function_of(Dwarf_Die *die)
+static const char *lines_function_of(Dwarf_Die *die)
 {
-	const char *name = text_of(die, DW_AT_linkage_name);
+	const char *name = lines_text_of(die, DW_AT_linkage_name);
 
 	if (!name)
-		name = text_of(die, DW_AT_MIPS_linkage_name);
-	return name ? name : text_of(die, DW_AT_name);
+		name = lines_text_of(die, DW_AT_MIPS_linkage_name);
+	return name ? name : lines_text_of(die, DW_AT_name);
 }
 
-static uint64_t number_of(Dwarf_Die *die, unsigned name)
+static uint64_t lines_number_of(Dwarf_Die *die, unsigned name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
@@ -129,7 +129,7 @@ static uint64_t number_of(Dwarf_Die *die, unsigned name)
 	return dwarf_formudata(dwarf_attr(die, name, &attribute), &value) == 0 ? value : 0;
 }
 
-static void add_frame(struct walk *walk, struct chain *chain, const struct frame *frame)
+static void lines_add_frame(struct walk *walk, struct chain *chain, const struct frame *frame)
 {
 	if (chain->count == LINES_FRAMES_MAX)
 		return;
@@ -147,15 +147,16 @@ static void add_frame(struct walk *walk, struct chain *chain, const struct frame
 }
 
 /* The addresses with the numbers from `from` to before `to` are in a function, or in one that was inlined. */
-static void enter(struct walk *walk, Dwarf_Die *die, bool inlined, size_t from, size_t to, uint64_t begin,
-		  uint64_t end)
+static void lines_enter(struct walk *walk, Dwarf_Die *die, bool inlined, size_t from, size_t to,
+			uint64_t begin, uint64_t end)
 {
-	struct frame frame = { .function = function_of(die) };
+	struct frame frame = { .function = lines_function_of(die) };
 
 	if (inlined) {
-		frame.line = (uint32_t)number_of(die, DW_AT_call_line);
+		frame.line = (uint32_t)lines_number_of(die, DW_AT_call_line);
 		if (walk->files)
-			frame.file = dwarf_filesrc(walk->files, number_of(die, DW_AT_call_file), NULL, NULL);
+			frame.file =
+				dwarf_filesrc(walk->files, lines_number_of(die, DW_AT_call_file), NULL, NULL);
 	}
 	for (size_t n = from; n < to; n++) {
 		struct chain *chain = &walk->chains[n];
@@ -164,11 +165,11 @@ static void enter(struct walk *walk, Dwarf_Die *die, bool inlined, size_t from, 
 			*chain = (struct chain){ .begin = begin, .end = end, .reported = chain->reported };
 		else if (!chain->count)
 			continue; /* inlined into nothing */
-		add_frame(walk, chain, &frame);
+		lines_add_frame(walk, chain, &frame);
 	}
 }
 
-static void walk_children(struct walk *walk, Dwarf_Die *parent, size_t from, size_t to, unsigned depth);
+static void lines_walk_children(struct walk *walk, Dwarf_Die *parent, size_t from, size_t to, unsigned depth);
 
 /* Visits a DIE with code of its own, as far as addresses are in it. */
 static void walk_code(struct walk *walk, Dwarf_Die *die, int tag, size_t from, size_t to, unsigned depth)
@@ -178,18 +179,18 @@ static void walk_code(struct walk *walk, Dwarf_Die *die, int tag, size_t from, s
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(die, at, &base, &begin, &end)) > 0) {
-		const size_t first = first_from(walk->addresses, from, to, begin);
-		const size_t last = first_from(walk->addresses, first, to, end);
+		const size_t first = lines_first_from(walk->addresses, from, to, begin);
+		const size_t last = lines_first_from(walk->addresses, first, to, end);
 
 		if (first == last)
 			continue;
 		if (tag != DW_TAG_lexical_block)
-			enter(walk, die, tag == DW_TAG_inlined_subroutine, first, last, begin, end);
+			lines_enter(walk, die, tag == DW_TAG_inlined_subroutine, first, last, begin, end);
 		lowest = first < lowest ? first : lowest;
 		highest = last > highest ? last : highest;
 	}
 	if (lowest < highest)
-		walk_children(walk, die, lowest, highest, depth + 1);
+		lines_walk_children(walk, die, lowest, highest, depth + 1);
 }
 
 static void walk_die(struct walk *walk, Dwarf_Die *die, size_t from, size_t to, unsigned depth)
@@ -208,7 +209,7 @@ static void walk_die(struct walk *walk, Dwarf_Die *die, size_t from, size_t to, 
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
 	case DW_TAG_enumeration_type:
-		walk_children(walk, die, from, to, depth + 1);
+		lines_walk_children(walk, die, from, to, depth + 1);
 		break;
 	default:
 		break;
@@ -223,7 +224,7 @@ static bool next_sibling(Dwarf_Die *die)
 	return dwarf_siblingof(die, die) == 0 && (const char *)die->addr > (const char *)was;
 }
 
-static void walk_children(struct walk *walk, Dwarf_Die *parent, size_t from, size_t to, unsigned depth)
+static void lines_walk_children(struct walk *walk, Dwarf_Die *parent, size_t from, size_t to, unsigned depth)
 {
 	Dwarf_Die die;
 	bool more = depth < DEPTH_MAX && dwarf_child(parent, &die) == 0;
@@ -280,7 +281,7 @@ static void report_one(const struct walk *walk, size_t number, const char *file,
 	found(data, number, &location);
 }
 
-static void find_line(Dwarf_Die *unit, uint64_t address, const char **file, uint32_t *number)
+static void lines_find_line(Dwarf_Die *unit, uint64_t address, const char **file, uint32_t *number)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
 	int value;
@@ -313,7 +314,7 @@ static void find_in_unit(struct walk *walk, struct range *ranges, size_t count,
 	walk->count = 0;
 	if (dwarf_getsrcfiles(&ranges->code, &walk->files, &files) != 0)
 		walk->files = NULL;
-	walk_children(walk, &ranges->code, lowest, highest, 0);
+	lines_walk_children(walk, &ranges->code, lowest, highest, 0);
 	if (!all_found(walk, ranges, count))
 		walk_nested(walk, &ranges->code, lowest, highest, 0);
 	for (size_t n = 0; n < count; n++) {
@@ -324,7 +325,7 @@ static void find_in_unit(struct walk *walk, struct range *ranges, size_t count,
 			if (walk->chains[at].reported)
 				continue;
 			walk->chains[at].reported = true;
-			find_line(&ranges->unit, walk->addresses[at], &file, &line);
+			lines_find_line(&ranges->unit, walk->addresses[at], &file, &line);
 			report_one(walk, at, file, line, found, data);
 		}
 	}

@@ -45,19 +45,19 @@ uint64_t parameter_number(Dwarf_Die *die, unsigned name, uint64_t absent)
 	return dwarf_formudata(&attribute, &value) == 0 ? value : UINT64_MAX;
 }
 
-static uint64_t bytes_of(Dwarf_Die *type)
+static uint64_t parameter_types_bytes_of(Dwarf_Die *type)
 {
 	return parameter_number(type, DW_AT_byte_size, UINT64_MAX);
 }
 
-static bool is_named(Dwarf_Die *type, const char *wanted)
+static bool parameter_types_is_named(Dwarf_Die *type, const char *wanted)
 {
 	const char *name = dwarf_text_name(type);
 
 	return name && strcmp(name, wanted) == 0;
 }
 
-static void merge(struct value *value, unsigned half, enum passing passing)
+static void parameter_types_merge(struct value *value, unsigned half, enum passing passing)
 {
 	enum passing *with = &value->halves[half];
 	const bool mixed = *with && passing && *with != passing && (*with == X87 || passing == X87);
@@ -69,20 +69,21 @@ static void merge(struct value *value, unsigned half, enum passing passing)
 }
 
 /* Bytes of one kind in a value. Unaligned ones are passed in memory. */
-static void put(struct value *value, uint64_t at, uint64_t bytes, enum passing passing)
+static void parameter_types_put(struct value *value, uint64_t at, uint64_t bytes, enum passing passing)
 {
 	if (at >= 16 || bytes > 16 - at)
 		passing = UNKNOWN;
 	else if (at % bytes)
 		passing = MEMORY;
-	merge(value, at >= 8 && at < 16, passing);
+	parameter_types_merge(value, at >= 8 && at < 16, passing);
 	if (bytes == 16)
-		merge(value, 1, passing);
+		parameter_types_merge(value, 1, passing);
 }
 
 static void classify_base(struct value *value, Dwarf_Die *type, uint64_t at)
 {
-	const uint64_t encoding = parameter_number(type, DW_AT_encoding, UINT64_MAX), bytes = bytes_of(type);
+	const uint64_t encoding = parameter_number(type, DW_AT_encoding, UINT64_MAX),
+		       bytes = parameter_types_bytes_of(type);
 	const bool is_power = bytes && bytes <= 16 && !(bytes & (bytes - 1));
 
 	switch (is_power ? encoding : UINT64_MAX) {
@@ -92,22 +93,25 @@ static void classify_base(struct value *value, Dwarf_Die *type, uint64_t at)
 	case DW_ATE_unsigned:
 	case DW_ATE_unsigned_char:
 	case DW_ATE_UTF:
-		put(value, at, bytes, INTEGER);
+		parameter_types_put(value, at, bytes, INTEGER);
 		break;
 	case DW_ATE_float:
-		put(value, at, bytes, bytes <= 8 ? SSE : is_named(type, "long double") ? X87 : UNKNOWN);
+		parameter_types_put(value, at, bytes,
+				    bytes <= 8					    ? SSE
+				    : parameter_types_is_named(type, "long double") ? X87
+										    : UNKNOWN);
 		break;
 	case DW_ATE_complex_float:
-		put(value, at, 4, bytes >= 8 ? SSE : UNKNOWN);
-		put(value, at + bytes / 2, 4, SSE);
+		parameter_types_put(value, at, 4, bytes >= 8 ? SSE : UNKNOWN);
+		parameter_types_put(value, at + bytes / 2, 4, SSE);
 		break;
 	default:
-		merge(value, 0, UNKNOWN);
+		parameter_types_merge(value, 0, UNKNOWN);
 		break;
 	}
 }
 
-static void classify(struct value *value, Dwarf_Die *type, uint64_t at, unsigned depth);
+static void parameter_types_classify(struct value *value, Dwarf_Die *type, uint64_t at, unsigned depth);
 
 bool parameter_next(Dwarf_Die *die)
 {
@@ -120,9 +124,9 @@ bool parameter_next(Dwarf_Die *die)
 static void classify_bits(struct value *value, uint64_t at, uint64_t first, uint64_t bits, uint64_t unit)
 {
 	if (at >= 16 || first >= 128 - 8 * at || first % 64 + bits > 64 || !unit || at % unit)
-		merge(value, 0, UNKNOWN);
+		parameter_types_merge(value, 0, UNKNOWN);
 	else
-		merge(value, (at + first / 8) / 8, INTEGER);
+		parameter_types_merge(value, (at + first / 8) / 8, INTEGER);
 }
 
 static void classify_member(struct value *value, Dwarf_Die *member, uint64_t at, unsigned depth)
@@ -137,9 +141,9 @@ static void classify_member(struct value *value, Dwarf_Die *member, uint64_t at,
 		classify_bits(value, at, parameter_number(member, DW_AT_data_bit_offset, 0), bits,
 			      parameter_number(member, DW_AT_byte_size, 1));
 	else if (at < 16 && parameter_type(member, &type))
-		classify(value, &type, at, depth);
+		parameter_types_classify(value, &type, at, depth);
 	else
-		merge(value, 0, UNKNOWN);
+		parameter_types_merge(value, 0, UNKNOWN);
 }
 
 static void classify_members(struct value *value, Dwarf_Die *type, uint64_t at, unsigned depth)
@@ -153,7 +157,7 @@ static void classify_members(struct value *value, Dwarf_Die *type, uint64_t at, 
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
 		if (++value->members > MEMBERS_MAX || dwarf_hasattr(&member, DW_AT_virtuality)) {
-			merge(value, 0, UNKNOWN);
+			parameter_types_merge(value, 0, UNKNOWN);
 			return;
 		}
 		classify_member(value, &member, at, depth);
@@ -177,7 +181,7 @@ bool parameter_is_cxx(Dwarf_Die *die)
 }
 
 /* Whether a method has a name, without template arguments: of two constructors, "pair" and "pair<int, int>". */
-static bool is_called(Dwarf_Die *method, const char *name)
+static bool parameter_types_is_called(Dwarf_Die *method, const char *name)
 {
 	const char *own = dwarf_text_name(method);
 	const size_t bytes = strcspn(name, "<");
@@ -217,7 +221,7 @@ static unsigned convention_of_method(Dwarf_Die *method, Dwarf_Die *class, const 
 		return DW_CC_pass_by_reference;
 	if (dwarf_hasattr(method, DW_AT_artificial))
 		return DW_CC_pass_by_value; /* it does what those of the parts do */
-	if (!destroys && !(name && is_called(method, name) && takes_reference(method, class)))
+	if (!destroys && !(name && parameter_types_is_called(method, name) && takes_reference(method, class)))
 		return DW_CC_pass_by_value;
 	if (dwarf_hasattr(method, DW_AT_deleted))
 		return 0; /* there may be another one */
@@ -283,7 +287,7 @@ static unsigned convention_of(struct value *value, Dwarf_Die *class, unsigned de
 static void classify_class(struct value *value, Dwarf_Die *type, uint64_t at, unsigned depth)
 {
 	const unsigned convention = depth ? DW_CC_pass_by_value : convention_of(value, type, 0);
-	const uint64_t bytes = bytes_of(type);
+	const uint64_t bytes = parameter_types_bytes_of(type);
 
 	if (!depth)
 		value->members = 0;
@@ -291,9 +295,9 @@ static void classify_class(struct value *value, Dwarf_Die *type, uint64_t at, un
 		value->by_reference = true;
 	else if (convention != DW_CC_pass_by_value || dwarf_hasattr(type, DW_AT_declaration) ||
 		 bytes == UINT64_MAX)
-		merge(value, 0, UNKNOWN);
+		parameter_types_merge(value, 0, UNKNOWN);
 	else if (bytes > 16)
-		merge(value, 0, MEMORY);
+		parameter_types_merge(value, 0, MEMORY);
 	else
 		classify_members(value, type, at, depth + 1);
 }
@@ -307,24 +311,24 @@ static void classify_array(struct value *value, Dwarf_Die *type, uint64_t at, un
 	if (dwarf_hasattr(type, DW_AT_GNU_vector) || !parameter_type(type, &element) ||
 	    dwarf_aggregate_size(type, &all) != 0 || dwarf_aggregate_size(&element, &one) != 0 || !one ||
 	    all > 16) {
-		merge(value, 0, UNKNOWN);
+		parameter_types_merge(value, 0, UNKNOWN);
 		return;
 	}
 	for (uint64_t n = 0; n < all / one; n++)
-		classify(value, &element, at + n * one, depth + 1);
+		parameter_types_classify(value, &element, at + n * one, depth + 1);
 }
 
 static void classify_enumeration(struct value *value, Dwarf_Die *type, uint64_t at)
 {
-	const uint64_t bytes = bytes_of(type);
+	const uint64_t bytes = parameter_types_bytes_of(type);
 
 	if (bytes && bytes <= 8)
-		put(value, at, bytes, INTEGER);
+		parameter_types_put(value, at, bytes, INTEGER);
 	else
-		merge(value, 0, UNKNOWN);
+		parameter_types_merge(value, 0, UNKNOWN);
 }
 
-static void classify(struct value *value, Dwarf_Die *type, uint64_t at, unsigned depth)
+static void parameter_types_classify(struct value *value, Dwarf_Die *type, uint64_t at, unsigned depth)
 {
 	const int tag = depth < DEPTH_MAX && ++value->members <= MEMBERS_MAX ? dwarf_tag(type) : 0;
 
@@ -339,7 +343,7 @@ static void classify(struct value *value, Dwarf_Die *type, uint64_t at, unsigned
 	case DW_TAG_reference_type:
 	case DW_TAG_rvalue_reference_type:
 	case DW_TAG_unspecified_type: /* of nullptr */
-		put(value, at, 8, INTEGER);
+		parameter_types_put(value, at, 8, INTEGER);
 		break;
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
@@ -350,7 +354,7 @@ static void classify(struct value *value, Dwarf_Die *type, uint64_t at, unsigned
 		classify_array(value, type, at, depth);
 		break;
 	default:
-		merge(value, 0, UNKNOWN);
+		parameter_types_merge(value, 0, UNKNOWN);
 		break;
 	}
 }
@@ -359,7 +363,7 @@ struct value parameter_value(Dwarf_Die *type)
 {
 	struct value value = { 0 };
 
-	classify(&value, type, 0, 0);
+	parameter_types_classify(&value, type, 0, 0);
 	return value;
 }
 
@@ -369,7 +373,7 @@ bool parameter_has(const struct value *value, enum passing passing)
 }
 
 /* "i32" */
-static void put_number(char out[4], char letter, uint64_t bytes)
+static void parameter_types_put_number(char out[4], char letter, uint64_t bytes)
 {
 	if (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8)
 		snprintf(out, 4, "%c%u", letter, (unsigned)bytes * 8);
@@ -384,12 +388,14 @@ static char letter_of(uint64_t encoding)
 
 static bool is_char(Dwarf_Die *type)
 {
-	return dwarf_tag(type) == DW_TAG_base_type && bytes_of(type) == 1 && is_named(type, "char");
+	return dwarf_tag(type) == DW_TAG_base_type && parameter_types_bytes_of(type) == 1 &&
+	       parameter_types_is_named(type, "char");
 }
 
 static void describe_base(Dwarf_Die *type, char out[4])
 {
-	const uint64_t encoding = parameter_number(type, DW_AT_encoding, 0), bytes = bytes_of(type);
+	const uint64_t encoding = parameter_number(type, DW_AT_encoding, 0),
+		       bytes = parameter_types_bytes_of(type);
 
 	if (encoding == DW_ATE_float)
 		strcpy(out, bytes == 4 ? "f" : bytes == 8 ? "d" : "");
@@ -398,7 +404,7 @@ static void describe_base(Dwarf_Die *type, char out[4])
 	else if (is_char(type))
 		strcpy(out, "c");
 	else if (encoding != DW_ATE_complex_float)
-		put_number(out, letter_of(encoding), bytes);
+		parameter_types_put_number(out, letter_of(encoding), bytes);
 }
 
 void parameter_letters(Dwarf_Die *type, char out[4])
@@ -411,10 +417,11 @@ void parameter_letters(Dwarf_Die *type, char out[4])
 		describe_base(type, out);
 		break;
 	case DW_TAG_enumeration_type:
-		put_number(out,
-			   letter_of(parameter_number(parameter_type(type, &target) ? &target : type,
-						      DW_AT_encoding, 0)),
-			   bytes_of(type));
+		parameter_types_put_number(
+			out,
+			letter_of(parameter_number(parameter_type(type, &target) ? &target : type,
+						   DW_AT_encoding, 0)),
+			parameter_types_bytes_of(type));
 		break;
 	case DW_TAG_pointer_type:
 		strcpy(out, parameter_type(type, &target) && is_char(&target) ? "s" : "p");
@@ -430,7 +437,7 @@ void parameter_letters(Dwarf_Die *type, char out[4])
 }
 
 /* Return: false: the value has no place in the form of a label. */
-static bool value_of(Dwarf_Die *enumerator, bool has_sign, int64_t *value)
+static bool parameter_types_value_of(Dwarf_Die *enumerator, bool has_sign, int64_t *value)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Sword number;
@@ -446,7 +453,7 @@ static bool value_of(Dwarf_Die *enumerator, bool has_sign, int64_t *value)
 	return *value >= 0;
 }
 
-static bool is_label(const char *name)
+static bool parameter_types_is_label(const char *name)
 {
 	return name && *name && strlen(name) <= WIRE_ENUM_LABEL_MAX &&
 	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==
@@ -466,7 +473,8 @@ void parameter_labels(Dwarf_Die *type, char *out, size_t room)
 		const char *name = dwarf_tag(&die) == DW_TAG_enumerator ? dwarf_text_name(&die) : NULL;
 		int64_t value;
 
-		if (!is_label(name) || !value_of(&die, *letters == 'i', &value))
+		if (!parameter_types_is_label(name) ||
+		    !parameter_types_value_of(&die, *letters == 'i', &value))
 			continue;
 		used += (size_t)snprintf(out + used, room - used, "%c%s=%" PRId64, used ? ' ' : '{', name,
 					 value);

@@ -50,7 +50,7 @@ struct place {
 	int code;
 };
 
-static struct place take_stack(struct function *function, unsigned registers)
+static struct place parameters_take_stack(struct function *function, unsigned registers)
 {
 	const unsigned number = registers + ++function->slots;
 
@@ -60,7 +60,7 @@ static struct place take_stack(struct function *function, unsigned registers)
 /* DWARF's numbers of the registers of integers, in their order. */
 static const int codes[INTEGERS] = { 5, 4, 1, 2, 8, 9 };
 
-static struct place take_place(struct function *function, const struct value *value)
+static struct place parameters_take_place(struct function *function, const struct value *value)
 {
 	const unsigned integers = value->by_reference
 					  ? 1
@@ -79,7 +79,7 @@ static struct place take_place(struct function *function, const struct value *va
 			integers + vectors > 1; /* older versions of clang divide some of them */
 		return function->lost || function->by_location
 			       ? none
-			       : take_stack(function, integers ? INTEGERS : VECTORS);
+			       : parameters_take_stack(function, integers ? INTEGERS : VECTORS);
 	}
 	function->integers += integers;
 	function->vectors += vectors;
@@ -112,7 +112,7 @@ struct location {
 };
 
 /* clang's lists of locations begin behind the NOPs or the call of the hook. */
-static struct location find_location(struct parameter *parameter, uint64_t entry)
+static struct location parameters_find_location(struct parameter *parameter, uint64_t entry)
 {
 	struct location found = { -2, false };
 	Dwarf_Attribute attribute;
@@ -136,7 +136,7 @@ static struct location find_location(struct parameter *parameter, uint64_t entry
 }
 
 /* The place that a location alone shows. */
-static struct place place_of(const struct location *location, char letter)
+static struct place parameters_place_of(const struct location *location, char letter)
 {
 	const bool is_vector = letter == 'f' || letter == 'd';
 	const int vector = location->code - REGISTER_VECTOR;
@@ -174,7 +174,7 @@ static const char *name_parameter(struct function *function, Dwarf_Die *die, uns
 	return name;
 }
 
-static void append(struct function *function, const char *text)
+static void parameters_append(struct function *function, const char *text)
 {
 	const size_t used = strlen(function->spec);
 
@@ -186,14 +186,14 @@ static bool describe_parameter(struct function *function, struct parameter *para
 			       unsigned number)
 {
 	const struct value value = parameter_value(type);
-	const struct location location = find_location(parameter, function->entry);
+	const struct location location = parameters_find_location(parameter, function->entry);
 	struct place place = { 0, -1 };
 	char letters[4] = "p", text[64 + PARAMETERS_LABELS_MAX], labels[PARAMETERS_LABELS_MAX] = "";
 
 	function->by_location |=
 		parameter_has(&value, UNKNOWN); /* nor are the places of those behind it known */
 	if (!function->by_location)
-		place = take_place(function, &value);
+		place = parameters_take_place(function, &value);
 	if (place.number && location.code >= 0 && location.code != place.code)
 		return false;
 	if (!value.by_reference)
@@ -202,7 +202,7 @@ static bool describe_parameter(struct function *function, struct parameter *para
 	    !dwarf_hasattr_integrate(function->die, DW_AT_prototyped))
 		return true; /* a definition in the old style: it is passed as a double */
 	if (function->by_location)
-		place = place_of(&location, *letters);
+		place = parameters_place_of(&location, *letters);
 	if (!place.number || !*letters || location.code == -2 || function->count == PARAMETERS_MAX)
 		return true;
 	if (!value.by_reference)
@@ -211,7 +211,7 @@ static bool describe_parameter(struct function *function, struct parameter *para
 	snprintf(text, sizeof(text), "%s/%s%s%%%u", name_parameter(function, &parameter->declared, number),
 		 letters, labels, place.number);
 	function->count++;
-	append(function, text);
+	parameters_append(function, text);
 	return true;
 }
 
@@ -280,7 +280,8 @@ static bool describe_parameters(struct function *function)
 }
 
 /* The result. One in memory has its address as a hidden first argument. Return: false: it is not known whether there is one. */
-static bool describe_result(struct function *function, char letters[4], char labels[PARAMETERS_LABELS_MAX])
+static bool parameters_describe_result(struct function *function, char letters[4],
+				       char labels[PARAMETERS_LABELS_MAX])
 {
 	struct value value;
 	Dwarf_Die type;
@@ -347,7 +348,7 @@ static bool describe_function(const struct walk *walk, struct function *function
 	char result[4], labels[PARAMETERS_LABELS_MAX], text[16 + PARAMETERS_LABELS_MAX];
 	bool other = has_other_convention(function->die, walk->symbols, function->entry);
 
-	function->by_location = !describe_result(function, result, labels) || other;
+	function->by_location = !parameters_describe_result(function, result, labels) || other;
 	if (!describe_parameters(function)) {
 		other = true;
 		*function = (struct function){ .die = function->die,
@@ -358,7 +359,7 @@ static bool describe_function(const struct walk *walk, struct function *function
 	if (*result && !other && !may_lack_result(function->die, walk->symbols, function->entry)) {
 		snprintf(text, sizeof(text), "retval/%s%s", result,
 			 strlen(labels) + function->labels < PARAMETERS_LABELS_MAX ? labels : "");
-		append(function, text);
+		parameters_append(function, text);
 	}
 	return function->seen || *result;
 }
@@ -390,7 +391,7 @@ static bool is_resolver(const struct walk *walk, uint64_t entry)
 	return symbol && symbol->address == entry && symbol->resolver;
 }
 
-static void visit_function(const struct walk *walk, Dwarf_Die *die)
+static void parameters_visit_function(const struct walk *walk, Dwarf_Die *die)
 {
 	struct function function = { .die = die };
 	const char *file = file_of(die);
@@ -405,7 +406,7 @@ static void visit_function(const struct walk *walk, Dwarf_Die *die)
 		walk->found(walk->data, function.entry, described ? function.spec : NULL, file);
 }
 
-static void walk_children(const struct walk *walk, Dwarf_Die *parent, unsigned depth)
+static void parameters_walk_children(const struct walk *walk, Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die die;
 	bool more = depth < DEPTH_MAX && dwarf_child(parent, &die) == 0;
@@ -413,15 +414,16 @@ static void walk_children(const struct walk *walk, Dwarf_Die *parent, unsigned d
 	for (; more; more = parameter_next(&die))
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
-			visit_function(walk, &die);
-			walk_children(walk, &die, depth + 1); /* lambdas, and methods of local classes */
+			parameters_visit_function(walk, &die);
+			parameters_walk_children(walk, &die,
+						 depth + 1); /* lambdas, and methods of local classes */
 			break;
 		case DW_TAG_namespace:
 		case DW_TAG_lexical_block:
 		case DW_TAG_class_type:
 		case DW_TAG_structure_type:
 		case DW_TAG_union_type:
-			walk_children(walk, &die, depth + 1);
+			parameters_walk_children(walk, &die, depth + 1);
 			break;
 		default:
 			break;
@@ -429,7 +431,7 @@ static void walk_children(const struct walk *walk, Dwarf_Die *parent, unsigned d
 }
 
 /* Other languages have other conventions. */
-static bool is_known(Dwarf_Die *unit)
+static bool parameters_is_known(Dwarf_Die *unit)
 {
 	switch (dwarf_srclang(unit)) {
 	case DW_LANG_C:
@@ -461,8 +463,8 @@ void parameters_find(Dwarf *dwarf, const struct symbols *symbols, bool places_kn
 	while (dwarf_get_units(dwarf, cu, &cu, NULL, &type, &unit, &split) == 0) {
 		Dwarf_Die *code = split.addr ? &split : &unit;
 
-		walk.places_known = places_known && is_known(code);
+		walk.places_known = places_known && parameters_is_known(code);
 		if (type == DW_UT_compile || type == DW_UT_skeleton)
-			walk_children(&walk, code, 0);
+			parameters_walk_children(&walk, code, 0);
 	}
 }

@@ -23,7 +23,7 @@ struct slots {
 	size_t count, room;
 };
 
-static int compare(const void *a, const void *b)
+static int plt_compare(const void *a, const void *b)
 {
 	const struct slot *one = a, *other = b;
 
@@ -100,12 +100,12 @@ static uint64_t slot_aarch64(const unsigned char *code, size_t bytes, uint64_t a
 	return 0;
 }
 
-static int add_entry(struct symbols *symbols, const struct slots *slots, uint64_t address, uint64_t slot,
-		     size_t bytes)
+static int plt_add_entry(struct symbols *symbols, const struct slots *slots, uint64_t address, uint64_t slot,
+			 size_t bytes)
 {
 	const struct slot key = { .address = slot };
 	const struct slot *found =
-		slot ? bsearch(&key, slots->all, slots->count, sizeof(key), compare) : NULL;
+		slot ? bsearch(&key, slots->all, slots->count, sizeof(key), plt_compare) : NULL;
 
 	if (!found)
 		return 0;
@@ -118,7 +118,7 @@ static int add_entry(struct symbols *symbols, const struct slots *slots, uint64_
 						      .plt = true });
 }
 
-static int read_code(struct symbols *symbols, const struct slots *slots, Elf *elf, const char *name)
+static int plt_read_code(struct symbols *symbols, const struct slots *slots, Elf *elf, const char *name)
 {
 	GElf_Shdr header;
 	GElf_Ehdr elf_header;
@@ -137,7 +137,7 @@ static int read_code(struct symbols *symbols, const struct slots *slots, Elf *el
 			slot = slot_x86(code, step, address);
 		else if (elf_header.e_machine == EM_AARCH64)
 			slot = slot_aarch64(code, step, address);
-		error = add_entry(symbols, slots, address, slot, step);
+		error = plt_add_entry(symbols, slots, address, slot, step);
 	}
 	return error;
 }
@@ -166,9 +166,9 @@ int plt_read(struct symbols *symbols, Elf *image)
 			read_relocations(&slots, symbols, image, section, &header);
 	}
 	if (slots.count)
-		qsort(slots.all, slots.count, sizeof(*slots.all), compare);
+		qsort(slots.all, slots.count, sizeof(*slots.all), plt_compare);
 	for (unsigned n = 0; n < PLT_PARTS && slots.count && !error; n++)
-		error = read_code(symbols, &slots, image, sections[n]);
+		error = plt_read_code(symbols, &slots, image, sections[n]);
 	free(slots.all);
 	symbols_sort(symbols);
 	return error;

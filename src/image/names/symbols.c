@@ -42,7 +42,7 @@ static int compare_names(const struct symbol *a, const struct symbol *b)
 	       memcmp(a->name, b->name, a->bytes);
 }
 
-static int compare(const void *one, const void *other)
+static int symbols_compare(const void *one, const void *other)
 {
 	const struct symbol *a = one, *b = other;
 
@@ -100,7 +100,7 @@ static uint64_t *code_ends(Elf *elf, size_t *count)
 	return ends;
 }
 
-static int read_table(struct symbols *symbols, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+static int symbols_read_table(struct symbols *symbols, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	const size_t size = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT);
@@ -137,13 +137,13 @@ static int read_tables(struct symbols *symbols, Elf *elf)
 
 		if (gelf_getshdr(section, &header) &&
 		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-			error = read_table(symbols, elf, section, &header);
+			error = symbols_read_table(symbols, elf, section, &header);
 	}
 	return error;
 }
 
 /* Return: the bytes; NULL: damaged, or no memory. */
-static char *uncompress(const Elf_Data *data, size_t *bytes)
+static char *symbols_uncompress(const Elf_Data *data, size_t *bytes)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	size_t room = 0, wanted = data->d_size * 4 + 4096;
@@ -179,7 +179,7 @@ static int read_mini(struct symbols *symbols, Elf *image)
 	const Elf_Data *data = section_data(image, ".gnu_debugdata", &header);
 	size_t bytes;
 
-	symbols->memory = data ? uncompress(data, &bytes) : NULL;
+	symbols->memory = data ? symbols_uncompress(data, &bytes) : NULL;
 	if (symbols->memory)
 		symbols->mini = elf_memory(symbols->memory, bytes);
 	return symbols->mini ? read_tables(symbols, symbols->mini) : 0;
@@ -206,7 +206,7 @@ static void drop_aliases(struct symbols *symbols)
 }
 
 /* Nests symbols, drops labels, and ends symbols without a size at the next symbol. */
-static void nest(struct symbols *symbols)
+static void symbols_nest(struct symbols *symbols)
 {
 	uint32_t outer = 0; /* number of the innermost symbol around the current one, plus 1 */
 	size_t kept = 0;
@@ -232,9 +232,9 @@ static void nest(struct symbols *symbols)
 void symbols_sort(struct symbols *symbols)
 {
 	if (symbols->count)
-		qsort(symbols->all, symbols->count, sizeof(*symbols->all), compare);
+		qsort(symbols->all, symbols->count, sizeof(*symbols->all), symbols_compare);
 	drop_aliases(symbols);
-	nest(symbols);
+	symbols_nest(symbols);
 }
 
 int symbols_read(struct symbols *symbols, Elf *image, Elf *debug)

@@ -75,7 +75,7 @@ static void drop_bounds(void)
 
 /* ---- limits and descriptors */
 
-static void limit(int what, rlim_t most)
+static void confine_limit(int what, rlim_t most)
 {
 	struct rlimit now;
 
@@ -85,7 +85,7 @@ static void limit(int what, rlim_t most)
 }
 
 /* Bytes of address space in use. */
-static uint64_t mapped(void)
+static uint64_t confine_mapped(void)
 {
 	FILE *in = fopen("/proc/self/statm", "re");
 	unsigned long pages = 0;
@@ -99,21 +99,21 @@ static uint64_t mapped(void)
 
 static void set_limits(const struct confine *to)
 {
-	const uint64_t now = to->memory && !to->execute ? mapped() : 0;
+	const uint64_t now = to->memory && !to->execute ? confine_mapped() : 0;
 	const int highest = to->keep_count ? to->keep[to->keep_count - 1] : STDERR_FILENO;
 
 	if (to->memory && !SANITIZED)
-		limit(RLIMIT_AS, now + to->memory);
+		confine_limit(RLIMIT_AS, now + to->memory);
 	if (to->seconds)
-		limit(RLIMIT_CPU, to->seconds);
-	limit(RLIMIT_CORE, 0);
-	limit(RLIMIT_FSIZE, to->file_bytes);
+		confine_limit(RLIMIT_CPU, to->seconds);
+	confine_limit(RLIMIT_CORE, 0);
+	confine_limit(RLIMIT_FSIZE, to->file_bytes);
 	if (!to->download) /* names of hosts are looked up by a thread */
-		limit(RLIMIT_NPROC, 0);
-	limit(RLIMIT_NOFILE, (rlim_t)(highest < STDERR_FILENO ? STDERR_FILENO : highest) + 1 +
-				     (to->download		? DESCRIPTORS_DOWNLOAD
-				      : to->execute || to->open ? DESCRIPTORS_MORE
-								: 0));
+		confine_limit(RLIMIT_NPROC, 0);
+	confine_limit(RLIMIT_NOFILE, (rlim_t)(highest < STDERR_FILENO ? STDERR_FILENO : highest) + 1 +
+					     (to->download		? DESCRIPTORS_DOWNLOAD
+					      : to->execute || to->open ? DESCRIPTORS_MORE
+									: 0));
 }
 
 static void close_between(int first, int last)
@@ -260,14 +260,14 @@ struct filter {
 	unsigned short count;
 };
 
-static void put(struct filter *filter, uint16_t what, uint32_t value, uint8_t yes, uint8_t no)
+static void confine_put(struct filter *filter, uint16_t what, uint32_t value, uint8_t yes, uint8_t no)
 {
 	filter->code[filter->count++] = (struct sock_filter)BPF_JUMP(what, value, yes, no);
 }
 
 static void put_load(struct filter *filter, size_t offset)
 {
-	put(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+	confine_put(filter, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
 static void put_rule(struct filter *filter, const struct rule *rule)
@@ -275,34 +275,34 @@ static void put_rule(struct filter *filter, const struct rule *rule)
 	const size_t argument = offsetof(struct seccomp_data, args) + rule->argument * sizeof(uint64_t);
 
 	if (rule->mask) { /* only the lower half of an argument is loaded; both architectures are little-endian */
-		put(filter, BPF_JMP | BPF_JEQ | BPF_K, rule->number, 0, 5);
+		confine_put(filter, BPF_JMP | BPF_JEQ | BPF_K, rule->number, 0, 5);
 		put_load(filter, argument);
-		put(filter, BPF_ALU | BPF_AND | BPF_K, rule->mask, 0, 0);
-		put(filter, BPF_JMP | BPF_JEQ | BPF_K, rule->bits, 0, 1);
-		put(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+		confine_put(filter, BPF_ALU | BPF_AND | BPF_K, rule->mask, 0, 0);
+		confine_put(filter, BPF_JMP | BPF_JEQ | BPF_K, rule->bits, 0, 1);
+		confine_put(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 		put_load(filter, offsetof(struct seccomp_data, nr));
 		return;
 	}
-	put(filter, BPF_JMP | BPF_JEQ | BPF_K, rule->number, 0, 1);
-	put(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	confine_put(filter, BPF_JMP | BPF_JEQ | BPF_K, rule->number, 0, 1);
+	confine_put(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 }
 
 static void put_refusal(struct filter *filter, unsigned number, uint32_t how)
 {
-	put(filter, BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1);
-	put(filter, BPF_RET | BPF_K, how, 0, 0);
+	confine_put(filter, BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1);
+	confine_put(filter, BPF_RET | BPF_K, how, 0, 0);
 }
 
 static int refuse_calls(struct filter *filter, struct sock_fprog *program)
 {
-	put(filter, BPF_JMP | BPF_JGE | BPF_K, OTHER_CALLS, 0, 1);
-	put(filter, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	confine_put(filter, BPF_JMP | BPF_JGE | BPF_K, OTHER_CALLS, 0, 1);
+	confine_put(filter, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
 	put_rule(filter, &thread);
 	put_refusal(filter, SYS_clone3,
 		    SECCOMP_RET_ERRNO | ENOSYS); /* its flags are in memory; clone() follows */
 	for (size_t n = 0; n < sizeof(refused_download) / sizeof(refused_download[0]); n++)
 		put_refusal(filter, refused_download[n], SECCOMP_RET_ERRNO | EACCES);
-	put(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
+	confine_put(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);
 	program->len = filter->count;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0 ? 0 : -errno;
 }
@@ -317,8 +317,8 @@ static int filter_calls(const struct confine *to)
 	struct sock_fprog program = { .filter = filter.code };
 
 	put_load(&filter, offsetof(struct seccomp_data, arch));
-	put(&filter, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
-	put(&filter, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
+	confine_put(&filter, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
+	confine_put(&filter, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
 	put_load(&filter, offsetof(struct seccomp_data, nr));
 	if (to->download)
 		return refuse_calls(&filter, &program);
@@ -333,7 +333,7 @@ static int filter_calls(const struct confine *to)
 	}
 	for (size_t n = 0; n < sizeof(refused) / sizeof(refused[0]); n++)
 		put_refusal(&filter, refused[n], fails);
-	put(&filter, BPF_RET | BPF_K, to->execute ? fails : SECCOMP_RET_KILL_PROCESS, 0, 0);
+	confine_put(&filter, BPF_RET | BPF_K, to->execute ? fails : SECCOMP_RET_KILL_PROCESS, 0, 0);
 	program.len = filter.count;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? 0 : -errno;
 }

@@ -50,7 +50,7 @@ static bool is_safe(int directory)
 }
 
 /* Enter a directory, whose descriptor is closed. Return: the new one, or -errno; -EPERM: others could exchange it. */
-static int enter(int directory, const char *name, bool make)
+static int names_cache_enter(int directory, const char *name, bool make)
 {
 	int next = -1;
 
@@ -76,7 +76,7 @@ static int enter_path(char *path)
 		return -errno;
 	for (char *name = strtok_r(path, "/", &rest); name && directory >= 0;
 	     name = strtok_r(NULL, "/", &rest))
-		directory = enter(directory, name, false);
+		directory = names_cache_enter(directory, name, false);
 	return directory;
 }
 
@@ -93,11 +93,11 @@ int names_cache_directory(void)
 		return -ENOENT;
 	directory = enter_path(path);
 	if (directory >= 0 && base == home)
-		directory = enter(directory, ".cache", true);
+		directory = names_cache_enter(directory, ".cache", true);
 	if (directory >= 0)
-		directory = enter(directory, "burin", true);
+		directory = names_cache_enter(directory, "burin", true);
 	if (directory >= 0)
-		directory = enter(directory, "names", true);
+		directory = names_cache_enter(directory, "names", true);
 	if (directory >= 0 && (fstat(directory, &status) != 0 || status.st_uid != geteuid())) {
 		close(directory);
 		return -EPERM;
@@ -108,7 +108,7 @@ int names_cache_directory(void)
 /* ---- the key */
 
 /* Return: whether the file can be recognized again: one that only we and root change, and has not been changed just now. */
-static bool identify(int file, struct names_cache_file *out)
+static bool names_cache_identify(int file, struct names_cache_file *out)
 {
 	struct stat status;
 
@@ -133,9 +133,9 @@ static bool identify_all(const struct image *image, const char *path, struct nam
 	bool known;
 
 	debugfiles_open(&files, image, path, "", true, fetched);
-	known = identify(image->fd, &key->image) &&
-		(!files.has_debug || identify(files.debug.fd, &key->debug)) &&
-		(!files.has_alternate || identify(files.alternate.fd, &key->alternate));
+	known = names_cache_identify(image->fd, &key->image) &&
+		(!files.has_debug || names_cache_identify(files.debug.fd, &key->debug)) &&
+		(!files.has_alternate || names_cache_identify(files.alternate.fd, &key->alternate));
 	debugfiles_close(&files);
 	return known;
 }
@@ -185,7 +185,7 @@ struct reading {
 	const unsigned char *at, *end;
 };
 
-static uint64_t take(struct reading *from, uint64_t most)
+static uint64_t names_cache_take(struct reading *from, uint64_t most)
 {
 	uint64_t value = 0;
 
@@ -196,9 +196,9 @@ static uint64_t take(struct reading *from, uint64_t most)
 	return from->at ? value : 0;
 }
 
-static struct names_cache_text take_text(struct reading *from)
+static struct names_cache_text names_cache_take_text(struct reading *from)
 {
-	struct names_cache_text text = { .bytes = take(from, TEXT_MAX) };
+	struct names_cache_text text = { .bytes = names_cache_take(from, TEXT_MAX) };
 
 	text.text = (const char *)from->at;
 	if (from->at && text.bytes > (size_t)(from->end - from->at))
@@ -209,21 +209,21 @@ static struct names_cache_text take_text(struct reading *from)
 	return text;
 }
 
-static void take_answer(struct reading *from, struct names_cache_answer *answer)
+static void names_cache_take_answer(struct reading *from, struct names_cache_answer *answer)
 {
-	answer->begin = take(from, UINT64_MAX);
-	answer->size = take(from, UINT64_MAX);
-	answer->count = (unsigned)take(from, LINES_FRAMES_MAX);
+	answer->begin = names_cache_take(from, UINT64_MAX);
+	answer->size = names_cache_take(from, UINT64_MAX);
+	answer->count = (unsigned)names_cache_take(from, LINES_FRAMES_MAX);
 	for (unsigned n = 0; n < answer->count && from->at; n++) {
-		answer->frames[n].name = take_text(from);
-		answer->frames[n].file = take_text(from);
-		answer->frames[n].line = (uint32_t)take(from, UINT32_MAX);
+		answer->frames[n].name = names_cache_take_text(from);
+		answer->frames[n].file = names_cache_take_text(from);
+		answer->frames[n].line = (uint32_t)names_cache_take(from, UINT32_MAX);
 	}
 }
 
 static bool take_string(struct reading *from, char *out, size_t room)
 {
-	const struct names_cache_text text = take_text(from);
+	const struct names_cache_text text = names_cache_take_text(from);
 
 	if (!from->at || text.bytes >= room)
 		return false;
@@ -232,7 +232,7 @@ static bool take_string(struct reading *from, char *out, size_t room)
 	return true;
 }
 
-static bool take_entry(struct names_cache *cache, struct reading *from)
+static bool names_cache_take_entry(struct names_cache *cache, struct reading *from)
 {
 	struct names_cache_entry *entry;
 	struct names_cache_answer skipped;
@@ -241,11 +241,11 @@ static bool take_entry(struct names_cache *cache, struct reading *from)
 	if (!array_reserve(cache->entries, cache->entry_room, cache->count + 1))
 		return false;
 	entry = &cache->entries[cache->count];
-	entry->from = take(from, UINT64_MAX);
-	bytes = take(from, UINT64_MAX - entry->from);
+	entry->from = names_cache_take(from, UINT64_MAX);
+	bytes = names_cache_take(from, UINT64_MAX - entry->from);
 	entry->to = entry->from + bytes;
 	entry->rest = from->at;
-	take_answer(from, &skipped);
+	names_cache_take_answer(from, &skipped);
 	if (!from->at)
 		return false;
 	cache->count++;
@@ -265,13 +265,13 @@ bool names_cache_parse(struct names_cache *cache)
 
 	if (cache->stored_bytes <= sizeof(cache->key))
 		return false;
-	cache->state = (enum wire_symbols_state)take(&from, WIRE_SYMBOLS_STATES - 1);
-	cache->missing = take(&from, 1);
+	cache->state = (enum wire_symbols_state)names_cache_take(&from, WIRE_SYMBOLS_STATES - 1);
+	cache->missing = names_cache_take(&from, 1);
 	if (!take_string(&from, cache->hint, sizeof(cache->hint)) ||
 	    !take_string(&from, cache->package, sizeof(cache->package)))
 		return false;
 	while (from.at < from.end)
-		if (!take_entry(cache, &from))
+		if (!names_cache_take_entry(cache, &from))
 			return false;
 	if (!cache->count)
 		return false;
@@ -336,13 +336,13 @@ bool names_cache_find(const struct names_cache *cache, uint64_t offset, struct n
 	answer->from = cache->entries[low - 1].from;
 	answer->to = cache->entries[low - 1].to;
 	from.at = cache->entries[low - 1].rest;
-	take_answer(&from, answer);
+	names_cache_take_answer(&from, answer);
 	return true;
 }
 
 /* ---- writing */
 
-static unsigned char *put_text(unsigned char *at, struct names_cache_text text)
+static unsigned char *names_cache_put_text(unsigned char *at, struct names_cache_text text)
 {
 	at = leb128_put(at, text.bytes);
 	if (text.bytes)
@@ -375,14 +375,15 @@ void names_cache_add(struct names_cache *cache, const struct names_cache_answer 
 	at = leb128_put(leb128_put(at, answer->begin), answer->size);
 	at = leb128_put(at, answer->count);
 	for (unsigned n = 0; n < answer->count; n++) {
-		at = put_text(put_text(at, answer->frames[n].name), answer->frames[n].file);
+		at = names_cache_put_text(names_cache_put_text(at, answer->frames[n].name),
+					  answer->frames[n].file);
 		at = leb128_put(at, answer->frames[n].line);
 	}
 	cache->fresh_bytes = (size_t)(at - cache->fresh);
 }
 
 /* A file, or the draft of one. */
-static bool is_name(const char *name)
+static bool names_cache_is_name(const char *name)
 {
 	return strspn(name, "0123456789abcdef") == NAME_BYTES - 1;
 }
@@ -400,7 +401,7 @@ static void remove_oldest(int directory)
 	while (entries && (entry = readdir(entries))) {
 		struct stat status;
 
-		if (!is_name(entry->d_name) ||
+		if (!names_cache_is_name(entry->d_name) ||
 		    fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
 			continue;
 		count++;
@@ -436,7 +437,7 @@ static void write_file(int directory, const char *name, const unsigned char *byt
  * Add to the file that was read. To replace it would free blocks, for which a file system may wait for the disk. A reader that
  * comes in between finds the file damaged, and replaces it.
  */
-static void append(const struct names_cache *cache, int directory, const char *name)
+static void names_cache_append(const struct names_cache *cache, int directory, const char *name)
 {
 	const int file = openat(directory, name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
@@ -462,7 +463,7 @@ static void write_new(const struct names_cache *cache, int directory, const char
 		return;
 	at = (unsigned char *)memcpy(at, &cache->key, sizeof(cache->key)) + sizeof(cache->key);
 	at = leb128_put(leb128_put(at, cache->state), cache->missing);
-	at = put_text(put_text(at, hint), package);
+	at = names_cache_put_text(names_cache_put_text(at, hint), package);
 	memcpy(at, cache->fresh, cache->fresh_bytes); /* it is at most half of the file */
 	at += cache->fresh_bytes;
 	remove_oldest(directory);
@@ -480,7 +481,7 @@ void names_cache_save(const struct names_cache *cache, int directory, const stru
 		return;
 	name_file(&cache->key, name);
 	if (cache->count && cache->stored_bytes + cache->fresh_bytes <= FILE_BYTES)
-		append(cache, directory, name);
+		names_cache_append(cache, directory, name);
 	else
 		write_new(cache, directory, name);
 }

@@ -34,7 +34,7 @@ enum {
 	HINT_MAX = 4096 + 256,
 };
 
-static uint64_t now_ms(void)
+static uint64_t symbolize_now_ms(void)
 {
 	struct timespec now;
 
@@ -91,7 +91,7 @@ static int add_job(struct symbolize *all, const struct child_task *task, struct 
 
 /* ---- names of earlier look-ups */
 
-static int open_cache(const struct symbolize_options *options)
+static int symbolize_open_cache(const struct symbolize_options *options)
 {
 	return options->cached && !options->root && !options->fetch && !options->parameters && !options->place
 		       ? names_cache_directory()
@@ -154,7 +154,8 @@ static void fill_cache(const struct symbolize *all)
 }
 
 /* An image with many locations is divided into as many parts as there are processors. */
-static int add_image(struct symbolize *all, const struct symbolize_image *image, struct result *result)
+static int symbolize_add_image(struct symbolize *all, const struct symbolize_image *image,
+			       struct result *result)
 {
 	const size_t most = image->kind == WIRE_IMAGE_FILE ? image->count / PART_MIN : 0;
 	const size_t parts = !image->count		? 0
@@ -196,7 +197,7 @@ static int add_image(struct symbolize *all, const struct symbolize_image *image,
 }
 
 /* The child's main function. It is killed when its parent ends, and is the first victim when memory runs out. */
-static void be_child(const struct child_task *task, int pipe, int asks)
+static void symbolize_be_child(const struct child_task *task, int pipe, int asks)
 {
 	const struct rlimit none = { 0, 0 };
 	const int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -246,7 +247,7 @@ static int by_trust(const void *one, const void *other)
 /* Return: seconds until the deadline, at least 1; 0: there is none. */
 static unsigned seconds_left(const struct symbolize *all)
 {
-	const uint64_t now = now_ms();
+	const uint64_t now = symbolize_now_ms();
 
 	if (!all->deadline_ms)
 		return 0;
@@ -273,7 +274,7 @@ static int start_job(struct symbolize *all, struct job *job)
 	job->task.seconds = all->deadline_ms ? seconds_left(all) + CPU_MORE : 0;
 	job->child = fork();
 	if (job->child == 0)
-		be_child(&job->task, ends[1], sockets[1]);
+		symbolize_be_child(&job->task, ends[1], sockets[1]);
 	close(ends[1]);
 	close(sockets[1]);
 	job->pipe = ends[0];
@@ -282,7 +283,7 @@ static int start_job(struct symbolize *all, struct job *job)
 		close_job(job);
 		return -EAGAIN;
 	}
-	job->last_message_ms = now_ms();
+	job->last_message_ms = symbolize_now_ms();
 	all->running[all->running_count++] = job;
 	return 0;
 }
@@ -377,7 +378,7 @@ static int read_child(struct symbolize *all, unsigned number)
 		return 0;
 	if (got <= 0)
 		return end_job(all, number, false);
-	job->last_message_ms = now_ms();
+	job->last_message_ms = symbolize_now_ms();
 	job->filled += (size_t)got;
 	return symbolize_receive(all, job);
 }
@@ -419,7 +420,7 @@ static int poll_children(struct symbolize *all)
 
 		if (polls[n].revents || job->wrong)
 			error = read_child(all, n);
-		else if (now_ms() - job->last_message_ms > patience)
+		else if (symbolize_now_ms() - job->last_message_ms > patience)
 			error = end_job(all, n, true);
 		if (!error && n < all->running_count && all->running[n] == job && job->wrong)
 			error = end_job(all, n, false);
@@ -427,7 +428,7 @@ static int poll_children(struct symbolize *all)
 	return error;
 }
 
-static int progress(const struct symbolize *all)
+static int symbolize_progress(const struct symbolize *all)
 {
 	uint64_t done = all->done;
 
@@ -439,9 +440,9 @@ static int progress(const struct symbolize *all)
 	return -ECANCELED;
 }
 
-static bool is_late(const struct symbolize *all)
+static bool symbolize_is_late(const struct symbolize *all)
 {
-	return all->deadline_ms && now_ms() >= all->deadline_ms;
+	return all->deadline_ms && symbolize_now_ms() >= all->deadline_ms;
 }
 
 static void mark_job_late(struct symbolize *all, const struct job *job)
@@ -463,14 +464,14 @@ static int run_jobs(struct symbolize *all)
 {
 	int error = start_jobs(all);
 
-	while (!error && all->running_count && !is_late(all)) {
+	while (!error && all->running_count && !symbolize_is_late(all)) {
 		error = poll_children(all);
 		if (!error)
-			error = progress(all);
-		if (!error && !is_late(all))
+			error = symbolize_progress(all);
+		if (!error && !symbolize_is_late(all))
 			error = start_jobs(all);
 	}
-	if (!error && is_late(all))
+	if (!error && symbolize_is_late(all))
 		mark_late(all);
 	for (unsigned n = 0; n < all->running_count; n++) {
 		kill(all->running[n]->child, SIGKILL);
@@ -486,7 +487,7 @@ static int run_jobs(struct symbolize *all)
 /* The part of the time that is left for reading, after the debug files have come. */
 static uint64_t fetch_until(const struct symbolize *all)
 {
-	const uint64_t now = now_ms();
+	const uint64_t now = symbolize_now_ms();
 
 	return !all->deadline_ms	 ? 0
 	       : now >= all->deadline_ms ? now
@@ -510,7 +511,8 @@ static int queue_wanted(struct symbolize *all)
 
 		if (!job->wants || job->wrong)
 			continue;
-		if (!result->fetched && !is_late(all) && (!result->owner || result->owner == geteuid()))
+		if (!result->fetched && !symbolize_is_late(all) &&
+		    (!result->owner || result->owner == geteuid()))
 			all->options->fetch(all->options->data, task.image, until, result->debug);
 		result->fetched = true;
 		task.may_want = false;
@@ -549,14 +551,14 @@ static void hint_of(char out[HINT_MAX], const struct result *result, const char 
 }
 
 /* Whether a package may supply the names. */
-static bool is_missing(const struct result *result)
+static bool symbolize_is_missing(const struct result *result)
 {
 	return result->missing && !result->late;
 }
 
 static bool lacks_package(const struct result *result)
 {
-	return is_missing(result) && !(result->cache.count && result->cache.missing);
+	return symbolize_is_missing(result) && !(result->cache.count && result->cache.missing);
 }
 
 /* Finds the packages of images that lack names, unless that is known from an earlier look-up. */
@@ -591,7 +593,7 @@ static int emit_images(struct symbolize *all, const struct symbolize_image *imag
 
 		if (!images[n].count)
 			continue;
-		hint_of(hint, &results[n], is_missing(&results[n]) ? results[n].cache.package : "",
+		hint_of(hint, &results[n], symbolize_is_missing(&results[n]) ? results[n].cache.package : "",
 			all->options->fetch || !images[n].build_id_bytes);
 		at = leb128_put(at, images[n].number);
 		state = results[n].late ? WIRE_SYMBOLS_NONE : results[n].state;
@@ -605,7 +607,7 @@ static int emit_images(struct symbolize *all, const struct symbolize_image *imag
 	return error;
 }
 
-static unsigned processors(void)
+static unsigned symbolize_processors(void)
 {
 	const long count = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -631,11 +633,11 @@ int symbolize(const struct symbolize_image *images, size_t count, const struct s
 	int error = 0;
 
 	*counts = (struct symbolize_counts){ 0 };
-	all.children_max = options->children ? options->children : processors();
+	all.children_max = options->children ? options->children : symbolize_processors();
 	all.children_max = all.children_max < CHILDREN_MAX ? all.children_max : CHILDREN_MAX;
-	all.deadline_ms = options->deadline_ms ? now_ms() + options->deadline_ms : 0;
+	all.deadline_ms = options->deadline_ms ? symbolize_now_ms() + options->deadline_ms : 0;
 	all.memory_max = memory_max(all.children_max);
-	all.cache = open_cache(options);
+	all.cache = symbolize_open_cache(options);
 	all.entry = malloc(CHILD_MESSAGE_MAX);
 	if (!results || !all.entry)
 		error = -ENOMEM;
@@ -644,7 +646,7 @@ int symbolize(const struct symbolize_image *images, size_t count, const struct s
 		results[n].debug[0] = results[n].debug[1] = -1;
 		if (images[n].count)
 			find_owner(&results[n], &images[n], all.root);
-		error = add_image(&all, &images[n], &results[n]);
+		error = symbolize_add_image(&all, &images[n], &results[n]);
 	}
 	if (all.job_count)
 		qsort(all.queue, all.job_count, sizeof(*all.queue), by_trust);

@@ -53,8 +53,8 @@ struct extent {
 };
 
 /* From the symbol, or else the debug information, or else, for code without both, the unwind tables. */
-static struct extent find_extent(struct elf *elf, uint64_t address, const struct symbol *symbol,
-				 const struct lines_location *lines)
+static struct extent symbolize_elf_find_extent(struct elf *elf, uint64_t address, const struct symbol *symbol,
+					       const struct lines_location *lines)
 {
 	uint64_t begin_address = symbol ? symbol->address : lines->begin;
 	const uint64_t end_address = symbol ? symbol->end : lines->end;
@@ -73,7 +73,7 @@ static struct extent find_extent(struct elf *elf, uint64_t address, const struct
 	return image_offset(&elf->image, begin_address, &extent.begin) ? (struct extent){ 0 } : extent;
 }
 
-static bool mangled(const char *name, size_t bytes)
+static bool symbolize_elf_mangled(const char *name, size_t bytes)
 {
 	return bytes > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
@@ -82,7 +82,7 @@ static bool mangled(const char *name, size_t bytes)
  * Whether gcc has made a function of a part of another one, whose begin is in their callers. Such a call is not one of the other function, of
  * which debug information has the name.
  */
-static bool is_part(const struct symbol *symbol)
+static bool symbolize_elf_is_part(const struct symbol *symbol)
 {
 	return memmem(symbol->name, symbol->bytes, ".part.", 6) != NULL;
 }
@@ -92,14 +92,16 @@ static bool is_part(const struct symbol *symbol)
  * callers use the name of the symbol (malloc, in the source: __libc_malloc). And for a function that is local to its
  * file, g++ writes a bare `operator()` into the debug information, without its class.
  */
-static uint32_t outermost(struct elf *elf, const struct symbol *symbol, const struct lines_location *lines)
+static uint32_t symbolize_elf_outermost(struct elf *elf, const struct symbol *symbol,
+					const struct lines_location *lines)
 {
 	const char *name = lines->count ? lines->frames[lines->count - 1].function : NULL;
 
-	if (!name || (symbol && symbol->address == lines->begin && (!symbol->local || is_part(symbol))))
+	if (!name ||
+	    (symbol && symbol->address == lines->begin && (!symbol->local || symbolize_elf_is_part(symbol))))
 		return symbol ? child_symbol(elf->child, symbol) : 0;
-	if (symbol && symbol->address == lines->begin && mangled(symbol->name, symbol->bytes) &&
-	    !mangled(name, strlen(name))) {
+	if (symbol && symbol->address == lines->begin && symbolize_elf_mangled(symbol->name, symbol->bytes) &&
+	    !symbolize_elf_mangled(name, strlen(name))) {
 		const char *suffix = memchr(symbol->name, '.', symbol->bytes);
 		struct symbol whole = *symbol;
 
@@ -114,7 +116,7 @@ static void send_location(struct elf *elf, const struct location *location,
 {
 	const struct symbol *symbol = symbols_find(&elf->symbols, location->address);
 	const unsigned count = lines->count ? lines->count : symbol ? 1 : 0;
-	const struct extent extent = find_extent(elf, location->address, symbol, lines);
+	const struct extent extent = symbolize_elf_find_extent(elf, location->address, symbol, lines);
 	struct child *child = elf->child;
 	uint32_t numbers[LINES_FRAMES_MAX][2];
 
@@ -123,7 +125,7 @@ static void send_location(struct elf *elf, const struct location *location,
 		const char *function = n < lines->count ? lines->frames[n].function : NULL;
 		const char *file = n < lines->count ? lines->frames[n].file : NULL;
 
-		numbers[n][0] = n + 1 == count ? outermost(elf, symbol, lines)
+		numbers[n][0] = n + 1 == count ? symbolize_elf_outermost(elf, symbol, lines)
 				: function     ? child_text(child, function, strlen(function), true)
 					       : 0;
 		numbers[n][1] = file ? child_text(child, file, strlen(file), false) : 0;
@@ -197,7 +199,7 @@ static bool is_executable(const struct image *image, uint64_t offset)
 	return false;
 }
 
-static void on_parameters(void *data, uint64_t address, const char *spec, const char *file)
+static void symbolize_elf_on_parameters(void *data, uint64_t address, const char *spec, const char *file)
 {
 	const struct elf *elf = data;
 	struct child *child = elf->child;
@@ -219,13 +221,13 @@ static int send_parameters(struct elf *elf)
 {
 	if (elf->dwarf)
 		parameters_find(elf->dwarf, &elf->symbols, elf->image.wide && elf->image.machine == EM_X86_64,
-				on_parameters, elf);
+				symbolize_elf_on_parameters, elf);
 	return 0;
 }
 
 /* ---- places of a line */
 
-static bool is_code(void *data, uint64_t address)
+static bool symbolize_elf_is_code(void *data, uint64_t address)
 {
 	const struct elf *elf = data;
 	uint64_t offset;
@@ -233,7 +235,7 @@ static bool is_code(void *data, uint64_t address)
 	return image_offset(&elf->image, address, &offset) == 0 && is_executable(&elf->image, offset);
 }
 
-static void on_place(void *data, uint64_t address, uint32_t line)
+static void symbolize_elf_on_place(void *data, uint64_t address, uint32_t line)
 {
 	const struct elf *elf = data;
 
@@ -250,8 +252,8 @@ static int send_places(struct elf *elf)
 	if (elf->dwarf)
 		line_places_find(elf->dwarf, &(struct line_places){ .file = task->source,
 								    .line = task->source_line,
-								    .is_code = is_code,
-								    .found = on_place,
+								    .is_code = symbolize_elf_is_code,
+								    .found = symbolize_elf_on_place,
 								    .data = elf });
 	return 0;
 }
@@ -420,7 +422,7 @@ static bool is_temporary(int error)
 	return error == -ENOMEM || error == -EIO || error == -EMFILE || error == -ENFILE;
 }
 
-static int open_image(const struct child_task *task, struct image *image)
+static int symbolize_elf_open_image(const struct child_task *task, struct image *image)
 {
 	const struct symbolize_image *of = task->image;
 
@@ -443,7 +445,7 @@ int child_elf(struct child *child)
 	int error;
 
 	errno = 0; /* for hidden_error() */
-	error = open_image(child->task, &elf.image);
+	error = symbolize_elf_open_image(child->task, &elf.image);
 	if (hidden_error())
 		error = hidden_error();
 	if (is_temporary(error))

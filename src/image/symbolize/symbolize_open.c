@@ -39,7 +39,7 @@ static int open_beside(const struct job *job, const char *path)
 }
 
 /* Opens a part of split debug information. The path is from a foreign file, whose owner must be able to read the part. */
-static int open_part(const struct job *job, const char *path)
+static int symbolize_open_part(const struct job *job, const char *path)
 {
 	const char *end = strrchr(path, '.');
 	int file;
@@ -61,7 +61,7 @@ bool symbolize_open(const struct job *job)
 		return bytes < 0 && (errno == EAGAIN || errno == EINTR);
 	path[bytes] = 0;
 	job->result->parts = true;
-	file = strlen(path) == (size_t)bytes ? open_part(job, path) : -EINVAL;
+	file = strlen(path) == (size_t)bytes ? symbolize_open_part(job, path) : -EINVAL;
 	answered = descriptor_send(job->asks, file);
 	if (file >= 0)
 		close(file);

@@ -17,7 +17,7 @@ struct message {
 	bool wrong;
 };
 
-static uint64_t take(struct message *message, uint64_t most)
+static uint64_t symbolize_receive_take(struct message *message, uint64_t most)
 {
 	uint64_t value = 0;
 	const unsigned char *at = message->wrong ? NULL : leb128_get(message->at, message->end, &value);
@@ -30,11 +30,11 @@ static uint64_t take(struct message *message, uint64_t most)
 	return value;
 }
 
-static const char *take_text(struct message *message, size_t *bytes)
+static const char *symbolize_receive_take_text(struct message *message, size_t *bytes)
 {
 	const char *text;
 
-	*bytes = take(message, WIRE_TEXT_MAX);
+	*bytes = symbolize_receive_take(message, WIRE_TEXT_MAX);
 	text = (const char *)message->at;
 	if (*bytes > (size_t)(message->end - message->at))
 		message->wrong = true;
@@ -59,7 +59,7 @@ int symbolize_emit_entry(const struct symbolize *all, const unsigned char *end)
 static int receive_text(struct symbolize *all, struct job *job, struct message *message)
 {
 	size_t bytes;
-	const char *text = take_text(message, &bytes);
+	const char *text = symbolize_receive_take_text(message, &bytes);
 	uint32_t number;
 	bool fresh;
 
@@ -76,14 +76,14 @@ static int receive_text(struct symbolize *all, struct job *job, struct message *
 }
 
 /* The trace's number of a text, from the child's number. */
-static uint32_t take_number(struct message *message, const struct job *job)
+static uint32_t symbolize_receive_take_number(struct message *message, const struct job *job)
 {
-	const uint64_t number = take(message, job->text_count);
+	const uint64_t number = symbolize_receive_take(message, job->text_count);
 
 	return number ? job->texts[number - 1] : 0;
 }
 
-static int compare_offsets(const void *one, const void *other)
+static int symbolize_receive_compare_offsets(const void *one, const void *other)
 {
 	const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
 
@@ -149,7 +149,7 @@ static int emit_location(struct symbolize *all, struct job *job, const struct lo
 	return symbolize_emit_entry(all, at);
 }
 
-static struct names_cache_text text_of(const struct symbolize *all, uint32_t number)
+static struct names_cache_text symbolize_receive_text_of(const struct symbolize *all, uint32_t number)
 {
 	if (!number)
 		return (struct names_cache_text){ 0 };
@@ -170,8 +170,8 @@ static void keep_location(const struct symbolize *all, const struct job *job, co
 	answer.to = whole ? answer.begin + answer.size : location->offset + 1;
 	answer.count = location->count;
 	for (unsigned n = 0; n < location->count; n++) {
-		answer.frames[n].name = text_of(all, location->frames[n].name);
-		answer.frames[n].file = text_of(all, location->frames[n].file);
+		answer.frames[n].name = symbolize_receive_text_of(all, location->frames[n].name);
+		answer.frames[n].file = symbolize_receive_text_of(all, location->frames[n].file);
 		answer.frames[n].line = location->frames[n].line;
 	}
 	names_cache_add(&job->result->cache, &answer);
@@ -179,17 +179,17 @@ static void keep_location(const struct symbolize *all, const struct job *job, co
 
 static int receive_location(struct symbolize *all, struct job *job, struct message *message)
 {
-	struct location location = { .offset = take(message, UINT64_MAX) };
+	struct location location = { .offset = symbolize_receive_take(message, UINT64_MAX) };
 	const uint64_t *asked = bsearch(&location.offset, job->task.offsets, job->task.count,
-					sizeof(location.offset), compare_offsets);
+					sizeof(location.offset), symbolize_receive_compare_offsets);
 
-	location.function.begin = take(message, UINT64_MAX);
-	location.function.size = take(message, UINT64_MAX);
-	location.count = (unsigned)take(message, LINES_FRAMES_MAX);
+	location.function.begin = symbolize_receive_take(message, UINT64_MAX);
+	location.function.size = symbolize_receive_take(message, UINT64_MAX);
+	location.count = (unsigned)symbolize_receive_take(message, LINES_FRAMES_MAX);
 	for (unsigned n = 0; n < location.count && !message->wrong; n++) {
-		location.frames[n].name = take_number(message, job);
-		location.frames[n].file = take_number(message, job);
-		location.frames[n].line = (uint32_t)take(message, UINT32_MAX);
+		location.frames[n].name = symbolize_receive_take_number(message, job);
+		location.frames[n].file = symbolize_receive_take_number(message, job);
+		location.frames[n].line = (uint32_t)symbolize_receive_take(message, UINT32_MAX);
 	}
 	if (message->wrong || !asked || job->answered[asked - job->task.offsets]) {
 		message->wrong = true;
@@ -203,7 +203,7 @@ static int receive_location(struct symbolize *all, struct job *job, struct messa
 /* ---- names of earlier look-ups */
 
 /* Return: the trace's number; 0: no text, or *error. */
-static uint32_t number_of(struct symbolize *all, struct names_cache_text text, int *error)
+static uint32_t symbolize_receive_number_of(struct symbolize *all, struct names_cache_text text, int *error)
 {
 	uint32_t number;
 	bool fresh;
@@ -229,8 +229,8 @@ static int emit_kept(struct symbolize *all, struct job *job, uint64_t offset,
 	int error = 0;
 
 	for (unsigned n = 0; n < answer->count; n++) {
-		location.frames[n].name = number_of(all, answer->frames[n].name, &error);
-		location.frames[n].file = number_of(all, answer->frames[n].file, &error);
+		location.frames[n].name = symbolize_receive_number_of(all, answer->frames[n].name, &error);
+		location.frames[n].file = symbolize_receive_number_of(all, answer->frames[n].file, &error);
 		location.frames[n].line = answer->frames[n].line;
 	}
 	if (error || (!answer->count && !answer->size))
@@ -255,10 +255,10 @@ ssize_t symbolize_kept(struct symbolize *all, struct job *job, uint64_t *left)
 	return error ? error : count;
 }
 
-static void copy_text(struct message *message, char *out, size_t room)
+static void symbolize_receive_copy_text(struct message *message, char *out, size_t room)
 {
 	size_t bytes;
-	const char *text = take_text(message, &bytes);
+	const char *text = symbolize_receive_take_text(message, &bytes);
 
 	message->wrong |= bytes >= room || memchr(text, 0, bytes);
 	if (message->wrong)
@@ -269,12 +269,12 @@ static void copy_text(struct message *message, char *out, size_t room)
 
 static void receive_parameters(const struct symbolize *all, const struct job *job, struct message *message)
 {
-	const uint64_t offset = take(message, UINT64_MAX);
-	const bool described = take(message, 1);
+	const uint64_t offset = symbolize_receive_take(message, UINT64_MAX);
+	const bool described = symbolize_receive_take(message, 1);
 	char spec[PARAMETERS_SPEC_MAX], file[PATH_MAX];
 
-	copy_text(message, spec, sizeof(spec));
-	copy_text(message, file, sizeof(file));
+	symbolize_receive_copy_text(message, spec, sizeof(spec));
+	symbolize_receive_copy_text(message, file, sizeof(file));
 	message->wrong |= !job->task.parameters;
 	if (!message->wrong)
 		all->options->parameters(all->options->data, job->task.image->number, offset,
@@ -283,8 +283,8 @@ static void receive_parameters(const struct symbolize *all, const struct job *jo
 
 static void receive_place(const struct symbolize *all, const struct job *job, struct message *message)
 {
-	const uint64_t address = take(message, UINT64_MAX);
-	const uint32_t line = (uint32_t)take(message, UINT32_MAX);
+	const uint64_t address = symbolize_receive_take(message, UINT64_MAX);
+	const uint32_t line = (uint32_t)symbolize_receive_take(message, UINT32_MAX);
 
 	message->wrong |= !job->task.source;
 	if (!message->wrong)
@@ -304,10 +304,11 @@ int symbolize_hint(struct result *result, const char *text, size_t bytes)
 
 static int receive_image(struct job *job, struct message *message)
 {
-	const enum wire_symbols_state state = (enum wire_symbols_state)take(message, WIRE_SYMBOLS_STATES - 1);
-	const bool missing = take(message, 1);
+	const enum wire_symbols_state state =
+		(enum wire_symbols_state)symbolize_receive_take(message, WIRE_SYMBOLS_STATES - 1);
+	const bool missing = symbolize_receive_take(message, 1);
 	size_t bytes;
-	const char *hint = take_text(message, &bytes);
+	const char *hint = symbolize_receive_take_text(message, &bytes);
 	struct result *result = job->result;
 
 	if (message->wrong)
@@ -327,7 +328,7 @@ static int receive_message(struct symbolize *all, struct job *job, const unsigne
 	int error = 0;
 
 	message.wrong = job->wants; /* that was the last message */
-	switch (take(&message, CHILD_PLACE)) {
+	switch (symbolize_receive_take(&message, CHILD_PLACE)) {
 	case CHILD_TEXT:
 		error = receive_text(all, job, &message);
 		break;
@@ -335,7 +336,7 @@ static int receive_message(struct symbolize *all, struct job *job, const unsigne
 		error = receive_location(all, job, &message);
 		break;
 	case CHILD_DONE:
-		job->done = take(&message, job->task.count);
+		job->done = symbolize_receive_take(&message, job->task.count);
 		break;
 	case CHILD_IMAGE:
 		error = receive_image(job, &message);
@@ -346,7 +347,7 @@ static int receive_message(struct symbolize *all, struct job *job, const unsigne
 				 memchr(job->answered, true, job->task.count * sizeof(*job->answered));
 		break;
 	case CHILD_FREE:
-		all->counts->unconfined = -(int)take(&message, 4095);
+		all->counts->unconfined = -(int)symbolize_receive_take(&message, 4095);
 		break;
 	case CHILD_PARAMETERS:
 		receive_parameters(all, job, &message);

@@ -7,7 +7,7 @@
 #include "base/containers/hash.h"
 #include "image/symbolize/texts.h"
 
-static uint64_t hash_of(const char *text, size_t bytes)
+static uint64_t texts_hash_of(const char *text, size_t bytes)
 {
 	uint64_t hash = hash_begin();
 
@@ -18,7 +18,7 @@ static uint64_t hash_of(const char *text, size_t bytes)
 
 uint32_t texts_number(struct texts *texts, const char *text, size_t bytes, bool *fresh)
 {
-	const uint64_t hash = hash_of(text, bytes);
+	const uint64_t hash = texts_hash_of(text, bytes);
 	struct texts_entry entry = { .bytes = (uint32_t)bytes };
 	uint32_t number;
 

@@ -5,15 +5,15 @@
  * The state of a walk: the registers of the current frame, with a bit for each that is known, ->exact, and ->trusted.
  * The caller of a frame is found by the first of these ways that applies (next_frame()):
  *
- *	a row of the tables	step(); where it fails, no other way is tried
+ *	a row of the tables	unwind_step(); where it fails, no other way is tried
  *	the outermost frame	is_beginning(): there is no caller, the stack is whole
  *	a gap in the tables	step_gap(): around the system call that makes a thread
  *	code without tables	step_bare(): step_leaf(), a function without a frame that a direct call has reached;
  *				else step_frame_pointer(); else step_scan(), the next word that leads behind a call
  *
- * step() changes all registers or none, since each rule refers to the values before it. Where it leads to what is not
+ * unwind_step() changes all registers or none, since each rule refers to the values before it. Where it leads to what is not
  * code, step_gap() and step_frame_pointer() put them back. So the next way begins from the same state. At the end of
- * the copy, splice() continues with the kernel's chain.
+ * the copy, unwind_splice() continues with the kernel's chain.
  *
  * Why it ends. A caller's stack pointer must be further out, so a walk goes through the copy once. A row of a signal
  * frame may lead anywhere, since signals can have stacks of their own; there ->max frames are the bound. Guesses
@@ -120,7 +120,7 @@ static bool perf_value(uint64_t mask, const uint64_t *values, unsigned number, u
 	return true;
 }
 
-static bool known(const struct unwind_registers *registers, unsigned number)
+static bool unwind_known(const struct unwind_registers *registers, unsigned number)
 {
 	return number < UNWIND_REGISTERS && registers->known >> number & 1;
 }
@@ -134,7 +134,7 @@ int unwind_registers_from_perf(struct unwind_registers *registers, uint64_t abi,
 	for (unsigned n = 0; n < UNWIND_GENERAL; n++)
 		if (perf_value(mask, values, perf_numbers[n], &registers->value[n]))
 			registers->known |= UINT64_C(1) << n;
-	if (!perf_value(mask, values, perf_pc, &registers->pc) || !known(registers, UNWIND_STACK))
+	if (!perf_value(mask, values, perf_pc, &registers->pc) || !unwind_known(registers, UNWIND_STACK))
 		return -EINVAL;
 	return 0;
 }
@@ -145,7 +145,8 @@ int unwind_registers_from_perf(struct unwind_registers *registers, uint64_t abi,
  */
 static int load_saved(const struct walk *walk, unsigned number, uint64_t address, uint64_t *value)
 {
-	if (address < walk->now.value[UNWIND_STACK] && number < UNWIND_GENERAL && known(&walk->now, number)) {
+	if (address < walk->now.value[UNWIND_STACK] && number < UNWIND_GENERAL &&
+	    unwind_known(&walk->now, number)) {
 		*value = walk->now.value[number];
 		return 0;
 	}
@@ -153,8 +154,8 @@ static int load_saved(const struct walk *walk, unsigned number, uint64_t address
 }
 
 /* A caller's register. Return: 0; -ENOENT: it is lost; -EFAULT: beyond the copy; -EINVAL: no valid rule. */
-static int recover(const struct walk *walk, const struct unwind_table *table, const struct unwind_rule *rule,
-		   uint64_t cfa, uint64_t *value)
+static int unwind_recover(const struct walk *walk, const struct unwind_table *table,
+			  const struct unwind_rule *rule, uint64_t cfa, uint64_t *value)
 {
 	int error;
 
@@ -165,7 +166,7 @@ static int recover(const struct walk *walk, const struct unwind_table *table, co
 		*value = cfa + (uint64_t)rule->offset;
 		return 0;
 	case UNWIND_REGISTER:
-		if (!known(&walk->now, (unsigned)rule->offset))
+		if (!unwind_known(&walk->now, (unsigned)rule->offset))
 			return -EINVAL;
 		*value = walk->now.value[rule->offset];
 		return 0;
@@ -186,7 +187,7 @@ static int frame_address(const struct walk *walk, const struct unwind_table *tab
 {
 	switch (row->cfa) {
 	case UNWIND_CFA_REGISTER:
-		if (!known(&walk->now, row->base))
+		if (!unwind_known(&walk->now, row->base))
 			return -EINVAL;
 		*cfa = walk->now.value[row->base] + (uint64_t)row->offset;
 		return 0;
@@ -207,14 +208,15 @@ static void set_register(struct unwind_registers *registers, unsigned number, ui
 /*
  * Moves to the caller by a row. All rules refer to the registers of the current frame, so none is changed before all
  * have been read.
- * Return: 0; else as recover() for the return address, and the walk has not moved.
+ * Return: 0; else as unwind_recover() for the return address, and the walk has not moved.
  */
-static int step(struct walk *walk, const struct unwind_table *table, const struct unwind_row *row)
+static int unwind_step(struct walk *walk, const struct unwind_table *table, const struct unwind_row *row)
 {
 	struct unwind_registers *now = &walk->now;
 	const uint64_t reached = now->value[UNWIND_STACK];
 	uint64_t values[UNWIND_RULES], lost = 0, stack, cfa;
-	bool returns = UNWIND_RETURN < UNWIND_GENERAL && known(now, UNWIND_RETURN); /* leaves of aarch64 */
+	bool returns =
+		UNWIND_RETURN < UNWIND_GENERAL && unwind_known(now, UNWIND_RETURN); /* leaves of aarch64 */
 	int error = frame_address(walk, table, row, &cfa);
 
 	if (error)
@@ -223,7 +225,7 @@ static int step(struct walk *walk, const struct unwind_table *table, const struc
 	for (unsigned n = 0; n < row->count; n++) {
 		const unsigned number = row->rules[n].number;
 
-		error = recover(walk, table, &row->rules[n], cfa, &values[n]);
+		error = unwind_recover(walk, table, &row->rules[n], cfa, &values[n]);
 		if (error && number == UNWIND_RETURN)
 			return error;
 		if (error)
@@ -253,8 +255,8 @@ static uint64_t location_of(const struct walk *walk)
 }
 
 /* The tables for a location; NULL and @why as from unwind_lookup. */
-static struct unwind_table *look_up(const struct walk *walk, uint64_t location, uint64_t *bias,
-				    enum wire_truncation *why)
+static struct unwind_table *unwind_look_up(const struct walk *walk, uint64_t location, uint64_t *bias,
+					   enum wire_truncation *why)
 {
 	*bias = 0;
 	*why = WIRE_TRUNCATION_TABLES;
@@ -271,7 +273,7 @@ static bool is_outward(uint64_t record, uint64_t from)
  * Moves to the caller of code without tables, if the frame pointer leads outwards and to code. By the ABI, a frame pointer
  * of 0 marks the outermost frame. That holds only if it came from a frame record; otherwise the register is probably
  * used for other values.
- * Return: as step().
+ * Return: as unwind_step().
  */
 static int step_frame_pointer(struct walk *walk)
 {
@@ -282,14 +284,14 @@ static int step_frame_pointer(struct walk *walk)
 	uint64_t bias;
 	int error;
 
-	if (!known(&walk->now, UNWIND_FRAME))
+	if (!unwind_known(&walk->now, UNWIND_FRAME))
 		return -EINVAL;
 	if (frame == 0 && walk->trusted)
 		return walk->scanned ? -EINVAL : -ENOENT; /* after a guess, 0 shows nothing */
 	if (!is_outward(frame, walk->now.value[UNWIND_STACK]))
 		return -EINVAL;
-	error = step(walk, NULL, &frame_record);
-	if (!error && walk->now.pc && !look_up(walk, location_of(walk), &bias, &why) &&
+	error = unwind_step(walk, NULL, &frame_record);
+	if (!error && walk->now.pc && !unwind_look_up(walk, location_of(walk), &bias, &why) &&
 	    why == WIRE_TRUNCATION_MEMORY) {
 		walk->now = before;
 		walk->exact = exact;
@@ -339,7 +341,7 @@ static const struct unwind_row *row_of_gap(struct unwind_table *table, uint64_t 
 	return NULL;
 }
 
-/* Return: whether the thread was interrupted in such a gap; then @error is as from step(). */
+/* Return: whether the thread was interrupted in such a gap; then @error is as from unwind_step(). */
 static bool step_gap(struct walk *walk, struct unwind_table *table, uint64_t bias, int *error)
 {
 	const struct unwind_registers before = walk->now;
@@ -348,12 +350,13 @@ static bool step_gap(struct walk *walk, struct unwind_table *table, uint64_t bia
 
 	if (!row || row->signal)
 		return false;
-	if (known(&walk->now, RESULT) && walk->now.value[RESULT] == 0) {
+	if (unwind_known(&walk->now, RESULT) && walk->now.value[RESULT] == 0) {
 		*error = -ENOENT;
 		return true;
 	}
-	*error = step(walk, table, row);
-	if (!*error && (look_up(walk, location_of(walk), &bias, &why) || why != WIRE_TRUNCATION_MEMORY))
+	*error = unwind_step(walk, table, row);
+	if (!*error &&
+	    (unwind_look_up(walk, location_of(walk), &bias, &why) || why != WIRE_TRUNCATION_MEMORY))
 		return true;
 	walk->now = before;
 	walk->exact = true;
@@ -373,7 +376,7 @@ static unsigned find_splice(const struct walk *walk)
 	const uint64_t reached = walk->now.value[UNWIND_STACK], begin = walk->stack.begin;
 	uint64_t frame = sample->registers->value[UNWIND_FRAME];
 
-	if (!known(sample->registers, UNWIND_FRAME))
+	if (!unwind_known(sample->registers, UNWIND_FRAME))
 		return sample->chain_count;
 	for (unsigned n = 1; n < sample->chain_count; n++) {
 		uint64_t caller, outer;
@@ -400,7 +403,7 @@ static bool can_splice(const struct walk *walk)
 	uint64_t bias;
 
 	return next < walk->sample->chain_count &&
-	       (look_up(walk, strip_signature(walk->sample->chain[next]) - 1, &bias, &why) ||
+	       (unwind_look_up(walk, strip_signature(walk->sample->chain[next]) - 1, &bias, &why) ||
 		why != WIRE_TRUNCATION_MEMORY);
 }
 
@@ -409,7 +412,7 @@ static void return_to(struct walk *walk, uint64_t slot, uint64_t pc)
 {
 	struct unwind_registers *now = &walk->now;
 	const uint64_t frame = now->value[UNWIND_FRAME];
-	const bool leaf = slot == now->value[UNWIND_STACK], had_frame = known(now, UNWIND_FRAME);
+	const bool leaf = slot == now->value[UNWIND_STACK], had_frame = unwind_known(now, UNWIND_FRAME);
 	uint64_t saved;
 
 	set_register(now, UNWIND_STACK, slot + 8);
@@ -439,7 +442,7 @@ static bool can_lead_here(const struct walk *walk, const struct unwind_code *cod
 
 	if (!target || code->image != here->image)
 		return true;
-	table = look_up(walk, target, &bias, &why);
+	table = unwind_look_up(walk, target, &bias, &why);
 	if (table && unwind_table_extent(table, target - bias, &begin, &bytes) == 0)
 		return location - bias - begin < bytes;
 	return location - target < FUNCTION_MAX;
@@ -498,7 +501,7 @@ static int step_leaf(struct walk *walk)
 	return 0;
 }
 
-/* Moves to the caller of code without tables. The state before is kept, for another try. Return: as step(). */
+/* Moves to the caller of code without tables. The state before is kept, for another try. Return: as unwind_step(). */
 static int step_bare(struct walk *walk)
 {
 	struct guess *guess;
@@ -569,7 +572,7 @@ static bool next_frame(struct walk *walk, struct unwind_table *table, uint64_t b
 		if (row->signal)
 			walk->locations[walk->count - 1] = walk->now.pc;
 		walk->trusted = false;
-		error = step(walk, table, row);
+		error = unwind_step(walk, table, row);
 	} else if (is_beginning(walk, table, bias, &location)) {
 		walk->locations[walk->count - 1] = location;
 		error = -ENOENT;
@@ -587,7 +590,7 @@ static bool next_frame(struct walk *walk, struct unwind_table *table, uint64_t b
 	return false;
 }
 
-static void add_frame(struct walk *walk, uint64_t location, uint64_t pointer)
+static void unwind_add_frame(struct walk *walk, uint64_t location, uint64_t pointer)
 {
 	if (walk->sample->pointers)
 		walk->sample->pointers[walk->count] = pointer;
@@ -602,13 +605,13 @@ static enum wire_truncation walk_stack(struct walk *walk)
 	for (;;) {
 		enum wire_truncation why;
 		uint64_t bias;
-		struct unwind_table *table = look_up(walk, location_of(walk), &bias, &why);
+		struct unwind_table *table = unwind_look_up(walk, location_of(walk), &bias, &why);
 
 		if (!table && why == WIRE_TRUNCATION_MEMORY)
 			return why;
 		if (walk->count == walk->max)
 			return WIRE_TRUNCATION_DEPTH;
-		add_frame(walk, location_of(walk), walk->now.value[UNWIND_STACK]);
+		unwind_add_frame(walk, location_of(walk), walk->now.value[UNWIND_STACK]);
 		walk->steps++;
 		truncation = table ? WIRE_TRUNCATION_TABLES : why;
 		if (!next_frame(walk, table, bias, &truncation))
@@ -640,7 +643,7 @@ static bool is_after_first(const struct walk *walk, uint64_t address)
 }
 
 /* Continues with the kernel's chain, as far as it leads to code. Return: why it ends there. */
-static enum wire_truncation splice(struct walk *walk, enum wire_truncation truncation)
+static enum wire_truncation unwind_splice(struct walk *walk, enum wire_truncation truncation)
 {
 	const struct unwind_sample *sample = walk->sample;
 	uint64_t last = 0; /* return address */
@@ -649,13 +652,13 @@ static enum wire_truncation splice(struct walk *walk, enum wire_truncation trunc
 		const uint64_t location = strip_signature(sample->chain[n]) - 1;
 		enum wire_truncation why;
 		uint64_t bias;
-		struct unwind_table *table = look_up(walk, location, &bias, &why);
+		struct unwind_table *table = unwind_look_up(walk, location, &bias, &why);
 
 		if (!table && why == WIRE_TRUNCATION_MEMORY)
 			break;
 		if (walk->count == walk->max)
 			return WIRE_TRUNCATION_DEPTH;
-		add_frame(walk, location, 0);
+		unwind_add_frame(walk, location, 0);
 		last = location + 1;
 		if (table && is_outermost(table, unwind_table_row(table, location - bias)))
 			return WIRE_TRUNCATION_NONE;
@@ -664,7 +667,7 @@ static enum wire_truncation splice(struct walk *walk, enum wire_truncation trunc
 	return last && is_after_first(walk, last) ? WIRE_TRUNCATION_NONE : truncation;
 }
 
-static void begin(struct walk *walk)
+static void unwind_begin(struct walk *walk)
 {
 	walk->now = *walk->sample->registers;
 	walk->exact = true;
@@ -688,7 +691,7 @@ static enum wire_truncation walk_with_guesses(struct walk *walk)
 		truncation = walk_stack(walk);
 	if (truncation == WIRE_TRUNCATION_NONE)
 		return truncation;
-	begin(walk); /* all are wrong, or the copy of the stack ended: the first is as good as any */
+	unwind_begin(walk); /* all are wrong, or the copy of the stack ended: the first is as good as any */
 	return walk_stack(walk);
 }
 
@@ -706,10 +709,10 @@ unsigned unwind_frames(const struct unwind_sample *sample, unwind_lookup *lookup
 	walk.locations = locations;
 	walk.max = max;
 	walk.steps = 0;
-	begin(&walk);
+	unwind_begin(&walk);
 	*truncation = walk_with_guesses(&walk);
 	if (*truncation != WIRE_TRUNCATION_NONE && walk.count && walk.count < max)
-		*truncation = splice(&walk, *truncation);
+		*truncation = unwind_splice(&walk, *truncation);
 	if (sample->scanned)
 		*sample->scanned = walk.scanned;
 	return walk.count;

@@ -19,44 +19,44 @@ struct evaluation {
 	int error;
 };
 
-static void fail(struct evaluation *e, int error)
+static void unwind_expression_fail(struct evaluation *e, int error)
 {
 	if (!e->error)
 		e->error = error;
 }
 
-static void push(struct evaluation *e, uint64_t value)
+static void unwind_expression_push(struct evaluation *e, uint64_t value)
 {
 	if (e->depth == DEPTH_MAX)
-		fail(e, -EINVAL);
+		unwind_expression_fail(e, -EINVAL);
 	else
 		e->stack[e->depth++] = value;
 }
 
-static uint64_t pop(struct evaluation *e)
+static uint64_t unwind_expression_pop(struct evaluation *e)
 {
 	if (e->depth)
 		return e->stack[--e->depth];
-	fail(e, -EINVAL);
+	unwind_expression_fail(e, -EINVAL);
 	return 0;
 }
 
 /* Pushes a copy of the number at a depth. */
-static void pick(struct evaluation *e, uint64_t index)
+static void unwind_expression_pick(struct evaluation *e, uint64_t index)
 {
 	if (index < e->depth)
-		push(e, e->stack[e->depth - 1 - index]);
+		unwind_expression_push(e, e->stack[e->depth - 1 - index]);
 	else
-		fail(e, -EINVAL);
+		unwind_expression_fail(e, -EINVAL);
 }
 
 /* Moves the topmost number below the next `count` - 1. */
-static void rotate(struct evaluation *e, unsigned count)
+static void unwind_expression_rotate(struct evaluation *e, unsigned count)
 {
 	uint64_t top;
 
 	if (e->depth < count) {
-		fail(e, -EINVAL);
+		unwind_expression_fail(e, -EINVAL);
 		return;
 	}
 	top = e->stack[e->depth - 1];
@@ -67,60 +67,60 @@ static void rotate(struct evaluation *e, unsigned count)
 static void push_register(struct evaluation *e, uint64_t number, uint64_t offset)
 {
 	if (number < UNWIND_REGISTERS && e->registers->known >> number & 1)
-		push(e, e->registers->value[number] + offset);
+		unwind_expression_push(e, e->registers->value[number] + offset);
 	else
-		fail(e, -EINVAL);
+		unwind_expression_fail(e, -EINVAL);
 }
 
-static void dereference(struct evaluation *e, uint64_t size)
+static void unwind_expression_dereference(struct evaluation *e, uint64_t size)
 {
 	uint64_t value = 0;
 
 	if (size != 1 && size != 2 && size != 4 && size != 8)
-		fail(e, -EINVAL);
-	else if (unwind_load(e->memory, pop(e), (unsigned)size, &value))
-		fail(e, -EFAULT);
-	push(e, value);
+		unwind_expression_fail(e, -EINVAL);
+	else if (unwind_load(e->memory, unwind_expression_pop(e), (unsigned)size, &value))
+		unwind_expression_fail(e, -EFAULT);
+	unwind_expression_push(e, value);
 }
 
-static void jump(struct evaluation *e, uint64_t distance)
+static void unwind_expression_jump(struct evaluation *e, uint64_t distance)
 {
 	const uint64_t target = (uint64_t)(e->code.at - e->begin) + distance;
 
 	if (target > (uint64_t)(e->code.end - e->begin))
-		fail(e, -EINVAL);
+		unwind_expression_fail(e, -EINVAL);
 	else
 		e->code.at = e->begin + target;
 }
 
-static void constant(struct evaluation *e, unsigned operation)
+static void unwind_expression_constant(struct evaluation *e, unsigned operation)
 {
 	switch (operation) {
 	case DW_OP_const1u:
-		return push(e, bytes_number(&e->code, 1));
+		return unwind_expression_push(e, bytes_number(&e->code, 1));
 	case DW_OP_const1s:
-		return push(e, bytes_signed(&e->code, 1));
+		return unwind_expression_push(e, bytes_signed(&e->code, 1));
 	case DW_OP_const2u:
-		return push(e, bytes_number(&e->code, 2));
+		return unwind_expression_push(e, bytes_number(&e->code, 2));
 	case DW_OP_const2s:
-		return push(e, bytes_signed(&e->code, 2));
+		return unwind_expression_push(e, bytes_signed(&e->code, 2));
 	case DW_OP_const4u:
-		return push(e, bytes_number(&e->code, 4));
+		return unwind_expression_push(e, bytes_number(&e->code, 4));
 	case DW_OP_const4s:
-		return push(e, bytes_signed(&e->code, 4));
+		return unwind_expression_push(e, bytes_signed(&e->code, 4));
 	case DW_OP_const8u:
 	case DW_OP_const8s:
-		return push(e, bytes_number(&e->code, 8));
+		return unwind_expression_push(e, bytes_number(&e->code, 8));
 	case DW_OP_constu:
-		return push(e, bytes_uleb(&e->code));
+		return unwind_expression_push(e, bytes_uleb(&e->code));
 	case DW_OP_consts:
-		return push(e, bytes_sleb(&e->code));
+		return unwind_expression_push(e, bytes_sleb(&e->code));
 	default:
-		return fail(e, -EINVAL);
+		return unwind_expression_fail(e, -EINVAL);
 	}
 }
 
-static uint64_t shifted(uint64_t value, uint64_t by, bool left)
+static uint64_t unwind_expression_shifted(uint64_t value, uint64_t by, bool left)
 {
 	if (by > 63)
 		return 0;
@@ -128,7 +128,7 @@ static uint64_t shifted(uint64_t value, uint64_t by, bool left)
 }
 
 /* Operations on two numbers; `a` was below `b`. Return: false: it is not such an operation. */
-static bool combine(unsigned operation, uint64_t a, uint64_t b, uint64_t *value)
+static bool unwind_expression_combine(unsigned operation, uint64_t a, uint64_t b, uint64_t *value)
 {
 	const int64_t signed_a = (int64_t)a, signed_b = (int64_t)b;
 
@@ -152,10 +152,10 @@ static bool combine(unsigned operation, uint64_t a, uint64_t b, uint64_t *value)
 		*value = a * b;
 		return true;
 	case DW_OP_shl:
-		*value = shifted(a, b, true);
+		*value = unwind_expression_shifted(a, b, true);
 		return true;
 	case DW_OP_shr:
-		*value = shifted(a, b, false);
+		*value = unwind_expression_shifted(a, b, false);
 		return true;
 	case DW_OP_shra:
 		*value = (uint64_t)(signed_a >> (b > 63 ? 63 : b));
@@ -183,65 +183,65 @@ static bool combine(unsigned operation, uint64_t a, uint64_t b, uint64_t *value)
 	}
 }
 
-static void binary(struct evaluation *e, unsigned operation)
+static void unwind_expression_binary(struct evaluation *e, unsigned operation)
 {
-	const uint64_t b = pop(e), a = pop(e);
+	const uint64_t b = unwind_expression_pop(e), a = unwind_expression_pop(e);
 	uint64_t value;
 
-	if (combine(operation, a, b, &value))
-		push(e, value);
+	if (unwind_expression_combine(operation, a, b, &value))
+		unwind_expression_push(e, value);
 	else
-		fail(e, -EINVAL);
+		unwind_expression_fail(e, -EINVAL);
 }
 
-static void operate(struct evaluation *e, unsigned operation)
+static void unwind_expression_operate(struct evaluation *e, unsigned operation)
 {
 	uint64_t number;
 
 	if (operation >= DW_OP_lit0 && operation <= DW_OP_lit31)
-		return push(e, operation - DW_OP_lit0);
+		return unwind_expression_push(e, operation - DW_OP_lit0);
 	if (operation >= DW_OP_breg0 && operation <= DW_OP_breg31)
 		return push_register(e, operation - DW_OP_breg0, bytes_sleb(&e->code));
 	if (operation >= DW_OP_const1u && operation <= DW_OP_consts)
-		return constant(e, operation);
+		return unwind_expression_constant(e, operation);
 	switch (operation) {
 	case DW_OP_bregx:
 		number = bytes_uleb(&e->code);
 		return push_register(e, number, bytes_sleb(&e->code));
 	case DW_OP_deref:
-		return dereference(e, 8);
+		return unwind_expression_dereference(e, 8);
 	case DW_OP_deref_size:
-		return dereference(e, bytes_number(&e->code, 1));
+		return unwind_expression_dereference(e, bytes_number(&e->code, 1));
 	case DW_OP_dup:
-		return pick(e, 0);
+		return unwind_expression_pick(e, 0);
 	case DW_OP_over:
-		return pick(e, 1);
+		return unwind_expression_pick(e, 1);
 	case DW_OP_pick:
-		return pick(e, bytes_number(&e->code, 1));
+		return unwind_expression_pick(e, bytes_number(&e->code, 1));
 	case DW_OP_drop:
-		pop(e);
+		unwind_expression_pop(e);
 		return;
 	case DW_OP_swap:
-		return rotate(e, 2);
+		return unwind_expression_rotate(e, 2);
 	case DW_OP_rot:
-		return rotate(e, 3);
+		return unwind_expression_rotate(e, 3);
 	case DW_OP_neg:
-		return push(e, -pop(e));
+		return unwind_expression_push(e, -unwind_expression_pop(e));
 	case DW_OP_not:
-		return push(e, ~pop(e));
+		return unwind_expression_push(e, ~unwind_expression_pop(e));
 	case DW_OP_plus_uconst:
-		return push(e, pop(e) + bytes_uleb(&e->code));
+		return unwind_expression_push(e, unwind_expression_pop(e) + bytes_uleb(&e->code));
 	case DW_OP_skip:
-		return jump(e, bytes_signed(&e->code, 2));
+		return unwind_expression_jump(e, bytes_signed(&e->code, 2));
 	case DW_OP_bra:
 		number = bytes_signed(&e->code, 2);
-		if (pop(e))
-			jump(e, number);
+		if (unwind_expression_pop(e))
+			unwind_expression_jump(e, number);
 		return;
 	case DW_OP_nop:
 		return;
 	default:
-		return binary(e, operation);
+		return unwind_expression_binary(e, operation);
 	}
 }
 
@@ -253,14 +253,14 @@ int unwind_evaluate(struct bytes expression, const struct unwind_registers *regi
 	};
 
 	if (cfa)
-		push(&e, *cfa);
+		unwind_expression_push(&e, *cfa);
 	for (unsigned steps = 0; bytes_left(&e.code) && !e.error; steps++) {
 		if (steps == STEPS_MAX)
 			return -EINVAL;
-		operate(&e, (unsigned)bytes_number(&e.code, 1));
+		unwind_expression_operate(&e, (unsigned)bytes_number(&e.code, 1));
 	}
 	if (e.code.broken)
 		return -EINVAL;
-	*value = pop(&e);
+	*value = unwind_expression_pop(&e);
 	return e.error;
 }

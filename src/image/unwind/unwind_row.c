@@ -195,7 +195,7 @@ struct run {
 	struct bytes code;
 };
 
-static void set(struct run *run, uint64_t number, enum unwind_how how, uint64_t offset)
+static void unwind_row_set(struct run *run, uint64_t number, enum unwind_how how, uint64_t offset)
 {
 	if (number >=
 	    UNWIND_REGISTERS) /* for example vector registers, which are not needed to find callers */
@@ -206,7 +206,7 @@ static void set(struct run *run, uint64_t number, enum unwind_how how, uint64_t 
 	run->now.registers[number].offset = (int32_t)offset;
 }
 
-static void restore(struct run *run, uint64_t number)
+static void unwind_row_restore(struct run *run, uint64_t number)
 {
 	if (number < UNWIND_REGISTERS)
 		run->now.registers[number] = run->first.registers[number];
@@ -227,7 +227,7 @@ static void set_cfa_offset(struct run *run, uint64_t offset)
 }
 
 /* Skips an expression. Return: its offset in the section. */
-static uint64_t expression(struct run *run)
+static uint64_t unwind_row_expression(struct run *run)
 {
 	const uint64_t offset = (uint64_t)(run->code.at - run->section->bytes);
 
@@ -245,7 +245,7 @@ static uint64_t data_signed(struct run *run)
 	return bytes_sleb(&run->code) * run->entry->data_unit;
 }
 
-static void remember(struct run *run)
+static void unwind_row_remember(struct run *run)
 {
 	if (run->depth == REMEMBERED_MAX)
 		bytes_break(&run->code);
@@ -253,7 +253,7 @@ static void remember(struct run *run)
 		run->remembered[run->depth++] = run->now;
 }
 
-static void recall(struct run *run)
+static void unwind_row_recall(struct run *run)
 {
 	if (run->depth == 0)
 		bytes_break(&run->code);
@@ -261,7 +261,7 @@ static void recall(struct run *run)
 		run->now = run->remembered[--run->depth];
 }
 
-static void advance(struct run *run, uint64_t units)
+static void unwind_row_advance(struct run *run, uint64_t units)
 {
 	run->location += units * run->entry->code_unit;
 }
@@ -280,17 +280,17 @@ static void step_extended(struct run *run, unsigned operation)
 		run->location = unwind_pointer(run->section, code, run->entry->pointers);
 		return;
 	case DW_CFA_advance_loc1:
-		return advance(run, bytes_number(code, 1));
+		return unwind_row_advance(run, bytes_number(code, 1));
 	case DW_CFA_advance_loc2:
-		return advance(run, bytes_number(code, 2));
+		return unwind_row_advance(run, bytes_number(code, 2));
 	case DW_CFA_advance_loc4:
-		return advance(run, bytes_number(code, 4));
+		return unwind_row_advance(run, bytes_number(code, 4));
 	case DW_CFA_restore_extended:
-		return restore(run, bytes_uleb(code));
+		return unwind_row_restore(run, bytes_uleb(code));
 	case DW_CFA_remember_state:
-		return remember(run);
+		return unwind_row_remember(run);
 	case DW_CFA_restore_state:
-		return recall(run);
+		return unwind_row_recall(run);
 	case DW_CFA_def_cfa_register:
 		return set_cfa(run, UNWIND_CFA_REGISTER, bytes_uleb(code), (uint64_t)run->now.cfa.offset);
 	case DW_CFA_def_cfa_offset:
@@ -298,7 +298,7 @@ static void step_extended(struct run *run, unsigned operation)
 	case DW_CFA_def_cfa_offset_sf:
 		return set_cfa_offset(run, data_signed(run));
 	case DW_CFA_def_cfa_expression:
-		return set_cfa(run, UNWIND_CFA_EXPRESSION, 0, expression(run));
+		return set_cfa(run, UNWIND_CFA_EXPRESSION, 0, unwind_row_expression(run));
 	case DW_CFA_GNU_args_size:
 		bytes_uleb(code);
 		return;
@@ -306,25 +306,25 @@ static void step_extended(struct run *run, unsigned operation)
 	number = bytes_uleb(code); /* the others begin with a register */
 	switch (operation) {
 	case DW_CFA_undefined:
-		return set(run, number, UNWIND_UNDEFINED, 0);
+		return unwind_row_set(run, number, UNWIND_UNDEFINED, 0);
 	case DW_CFA_same_value:
-		return set(run, number, UNWIND_SAME, 0);
+		return unwind_row_set(run, number, UNWIND_SAME, 0);
 	case DW_CFA_register:
-		return set(run, number, UNWIND_REGISTER, bytes_uleb(code));
+		return unwind_row_set(run, number, UNWIND_REGISTER, bytes_uleb(code));
 	case DW_CFA_offset_extended:
-		return set(run, number, UNWIND_AT, data_unsigned(run));
+		return unwind_row_set(run, number, UNWIND_AT, data_unsigned(run));
 	case DW_CFA_offset_extended_sf:
-		return set(run, number, UNWIND_AT, data_signed(run));
+		return unwind_row_set(run, number, UNWIND_AT, data_signed(run));
 	case DW_CFA_GNU_negative_offset_extended:
-		return set(run, number, UNWIND_AT, -data_unsigned(run));
+		return unwind_row_set(run, number, UNWIND_AT, -data_unsigned(run));
 	case DW_CFA_val_offset:
-		return set(run, number, UNWIND_VALUE, data_unsigned(run));
+		return unwind_row_set(run, number, UNWIND_VALUE, data_unsigned(run));
 	case DW_CFA_val_offset_sf:
-		return set(run, number, UNWIND_VALUE, data_signed(run));
+		return unwind_row_set(run, number, UNWIND_VALUE, data_signed(run));
 	case DW_CFA_expression:
-		return set(run, number, UNWIND_AT_EXPRESSION, expression(run));
+		return unwind_row_set(run, number, UNWIND_AT_EXPRESSION, unwind_row_expression(run));
 	case DW_CFA_val_expression:
-		return set(run, number, UNWIND_EXPRESSION, expression(run));
+		return unwind_row_set(run, number, UNWIND_EXPRESSION, unwind_row_expression(run));
 	case DW_CFA_def_cfa:
 		return set_cfa(run, UNWIND_CFA_REGISTER, number, bytes_uleb(code));
 	case DW_CFA_def_cfa_sf:
@@ -334,17 +334,17 @@ static void step_extended(struct run *run, unsigned operation)
 	}
 }
 
-static void step(struct run *run)
+static void unwind_row_step(struct run *run)
 {
 	const unsigned operation = (unsigned)bytes_number(&run->code, 1), low = operation & 0x3f;
 
 	switch (operation & 0xc0) {
 	case DW_CFA_advance_loc:
-		return advance(run, low);
+		return unwind_row_advance(run, low);
 	case DW_CFA_offset:
-		return set(run, low, UNWIND_AT, data_unsigned(run));
+		return unwind_row_set(run, low, UNWIND_AT, data_unsigned(run));
 	case DW_CFA_restore:
-		return restore(run, low);
+		return unwind_row_restore(run, low);
 	default:
 		return step_extended(run, operation);
 	}
@@ -358,7 +358,7 @@ static int run_program(struct run *run, struct bytes code)
 
 		if (run->steps++ == STEPS_MAX)
 			return -EINVAL;
-		step(run);
+		unwind_row_step(run);
 		if (run->location > run->address) {
 			run->code = before;
 			break;
@@ -367,7 +367,7 @@ static int run_program(struct run *run, struct bytes code)
 	return run->code.broken ? -EINVAL : 0;
 }
 
-static int collect(const struct run *run, struct unwind_row *row)
+static int unwind_row_collect(const struct run *run, struct unwind_row *row)
 {
 	*row = run->now.cfa;
 	row->signal = run->entry->signal;
@@ -395,7 +395,7 @@ int unwind_compile(const struct unwind_section *section, const struct unwind_ent
 	if (section->work)
 		*section->work += run.steps;
 	if (!error)
-		error = collect(&run, row);
+		error = unwind_row_collect(&run, row);
 	if (error)
 		*row = (struct unwind_row){ .cfa = UNWIND_CFA_UNKNOWN };
 	row->address = address;

@@ -74,8 +74,8 @@ struct unwind_table {
 static const uint64_t VACANT = UINT64_MAX;
 
 /* A copy of bytes of the file; @size becomes how many the file has. NULL: none. */
-static unsigned char *copy_file(const struct unwind_table *table, const struct image *image, uint64_t offset,
-				uint64_t *size)
+static unsigned char *unwind_table_copy_file(const struct unwind_table *table, const struct image *image,
+					     uint64_t offset, uint64_t *size)
 {
 	unsigned char *copy;
 
@@ -96,7 +96,7 @@ static bool is_present(const struct unwind_pages *pages, size_t page)
 }
 
 /* Bytes behind the end of a file that became shorter are zero: the end of the entries. */
-static void load(struct unwind_pages *pages, uint64_t offset, uint64_t bytes)
+static void unwind_table_load(struct unwind_pages *pages, uint64_t offset, uint64_t bytes)
 {
 	const uint64_t end = bytes < pages->size - offset ? offset + bytes : pages->size;
 
@@ -161,7 +161,7 @@ static void close_pages(struct unwind_pages *pages)
 
 /* ---- the index */
 
-static int add_entry(struct unwind_table *table, uint64_t address, uint64_t entry)
+static int unwind_table_add_entry(struct unwind_table *table, uint64_t address, uint64_t entry)
 {
 	if (address - table->low > UINT32_MAX || entry >= table->section.size || table->count == INDEX_MAX)
 		return 0;
@@ -190,7 +190,7 @@ static int scan_entries(struct unwind_table *table)
 		if (table->pages.reads > reads_max || table->meter->spent > until)
 			return -E2BIG;
 		if (unwind_entry_next(&table->section, at, &entry, &next) == 0 && entry.bytes)
-			error = add_entry(table, entry.begin, at);
+			error = unwind_table_add_entry(table, entry.begin, at);
 	}
 	return error;
 }
@@ -226,7 +226,7 @@ static int read_index(struct unwind_table *table, const struct unwind_section *h
 		const uint64_t address = header->address + bytes_signed(bytes, 4);
 		const uint64_t entry = header->address + bytes_signed(bytes, 4) - table->section.address;
 
-		error = add_entry(table, address, entry);
+		error = unwind_table_add_entry(table, address, entry);
 	}
 	return error;
 }
@@ -262,7 +262,7 @@ static int take_debug_frame(struct unwind_table *table, const struct image *imag
 
 	if (image_section(image, ".debug_frame", &section))
 		return -ENOENT;
-	table->bytes = copy_file(table, image, section.offset, &section.bytes);
+	table->bytes = unwind_table_copy_file(table, image, section.offset, &section.bytes);
 	if (table->bytes && section.flags & SHF_COMPRESSED)
 		table->bytes = uncompress_section(table, table->bytes, &section.bytes);
 	if (!table->bytes)
@@ -300,13 +300,13 @@ static int take_section(struct unwind_table *table, const struct image *image, s
 	if (table->pages.image)
 		bytes = open_pages(&table->pages, section->offset, section->bytes);
 	else
-		bytes = table->bytes = copy_file(table, image, section->offset, &section->bytes);
+		bytes = table->bytes = unwind_table_copy_file(table, image, section->offset, &section->bytes);
 	if (!bytes)
 		return -ENOENT;
 	table->section = (struct unwind_section){ .bytes = bytes,
 						  .size = (uint32_t)section->bytes,
 						  .address = section->address,
-						  .load = table->pages.image ? load : NULL,
+						  .load = table->pages.image ? unwind_table_load : NULL,
 						  .pages = &table->pages };
 	return 0;
 }
@@ -334,7 +334,7 @@ static int take_sections(struct unwind_table *table, const struct image *image)
 	struct unwind_section header = { .size = 0 };
 	const uint64_t look_up = UNWIND_WORK_READ + image->section_count * UINT64_C(8);
 	uint64_t bytes = image->unwinding.bytes;
-	unsigned char *copy = copy_file(table, image, image->unwinding.offset, &bytes);
+	unsigned char *copy = unwind_table_copy_file(table, image, image->unwinding.offset, &bytes);
 	int error;
 
 	if (copy)
@@ -380,7 +380,7 @@ static void fit_index(struct unwind_table *table)
 }
 
 /* Whether the image is of this architecture; images of the other byte order cannot be opened. */
-static bool is_ours(const struct image *image)
+static bool unwind_table_is_ours(const struct image *image)
 {
 #if defined(__aarch64__)
 	return image->wide && image->machine == EM_AARCH64;
@@ -396,7 +396,7 @@ static int open_table(struct unwind_table **result, const struct image *image, b
 	int error;
 
 	*result = NULL;
-	if (!is_ours(image))
+	if (!unwind_table_is_ours(image))
 		return -ENOTSUP;
 	table = calloc(1, sizeof(*table));
 	if (!table)
@@ -496,7 +496,7 @@ static const struct index_entry *find_index(const struct unwind_table *table, ui
 	return low ? &table->index[low - 1] : NULL;
 }
 
-static int find_entry(struct unwind_table *table, uint64_t address, struct unwind_entry *entry)
+static int unwind_table_find_entry(struct unwind_table *table, uint64_t address, struct unwind_entry *entry)
 {
 	const struct index_entry *found = find_index(table, address);
 	uint32_t next;
@@ -512,7 +512,7 @@ int unwind_table_extent(struct unwind_table *table, uint64_t address, uint64_t *
 {
 	struct unwind_entry entry;
 
-	if (!unwind_meter_permits(table->meter) || find_entry(table, address, &entry))
+	if (!unwind_meter_permits(table->meter) || unwind_table_find_entry(table, address, &entry))
 		return -ENOENT;
 	*begin = entry.begin;
 	*bytes = entry.bytes;
@@ -520,7 +520,7 @@ int unwind_table_extent(struct unwind_table *table, uint64_t address, uint64_t *
 }
 
 /* Limits the mean work per row. Only a table made for an attack exceeds it; its rows are unknown until the mean has sunk. */
-static void compile(struct unwind_table *table, uint64_t address, struct unwind_row *row)
+static void unwind_table_compile(struct unwind_table *table, uint64_t address, struct unwind_row *row)
 {
 	const uint64_t before = table->work;
 	struct unwind_entry entry;
@@ -528,13 +528,13 @@ static void compile(struct unwind_table *table, uint64_t address, struct unwind_
 	*row = (struct unwind_row){ .address = address, .cfa = UNWIND_CFA_UNKNOWN };
 	table->compiled++;
 	if (table->work <= WORK_AHEAD + WORK_PER_ROW * table->compiled &&
-	    find_entry(table, address, &entry) == 0)
+	    unwind_table_find_entry(table, address, &entry) == 0)
 		unwind_compile(&table->section, &entry, address, row);
 	table->meter->spent += table->work - before + 1;
 }
 
 /* The slot of an address in a table of rows, used or free. */
-static struct unwind_row *find_row(struct unwind_row *rows, unsigned bits, uint64_t address)
+static struct unwind_row *unwind_table_find_row(struct unwind_row *rows, unsigned bits, uint64_t address)
 {
 	size_t n = (size_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
 
@@ -544,7 +544,7 @@ static struct unwind_row *find_row(struct unwind_row *rows, unsigned bits, uint6
 }
 
 /* Doubles the table of rows. At the maximum, or without memory, the table is emptied instead. */
-static int grow(struct unwind_table *table)
+static int unwind_table_grow(struct unwind_table *table)
 {
 	const unsigned bits = table->rows ? table->row_bits + 1 : ROWS_MIN_BITS;
 	const size_t size = (size_t)1 << bits, before = table->rows ? size / 2 : 0;
@@ -562,7 +562,7 @@ static int grow(struct unwind_table *table)
 		rows[n].address = VACANT;
 	for (size_t n = 0; n < before; n++)
 		if (table->rows[n].address != VACANT)
-			*find_row(rows, bits, table->rows[n].address) = table->rows[n];
+			*unwind_table_find_row(rows, bits, table->rows[n].address) = table->rows[n];
 	free(table->rows);
 	table->rows = rows;
 	table->row_bits = bits;
@@ -578,16 +578,16 @@ const struct unwind_row *unwind_table_row(struct unwind_table *table, uint64_t a
 	if (address == VACANT)
 		return &unknown;
 	if (table->rows) {
-		row = find_row(table->rows, table->row_bits, address);
+		row = unwind_table_find_row(table->rows, table->row_bits, address);
 		if (row->address == address)
 			return row;
 	}
 	if (!unwind_meter_permits(table->meter))
 		return &unknown;
-	if ((!table->rows || table->row_count >> (table->row_bits - 1)) && grow(table))
+	if ((!table->rows || table->row_count >> (table->row_bits - 1)) && unwind_table_grow(table))
 		return &unknown;
-	row = find_row(table->rows, table->row_bits, address);
-	compile(table, address, row);
+	row = unwind_table_find_row(table->rows, table->row_bits, address);
+	unwind_table_compile(table, address, row);
 	table->row_count++;
 	return row;
 }

@@ -25,7 +25,7 @@ static void check_functions(const struct burin_trace *trace, const struct burin_
 				   "function %" PRIu32 " has a caller", n + 1);
 }
 
-static void check_events(const struct burin_trace *trace, const struct burin_calls *calls)
+static void check_calls_check_events(const struct burin_trace *trace, const struct burin_calls *calls)
 {
 	for (uint32_t id = 1; id <= trace->event_count; id++) {
 		const struct burin_event *event = burin_trace_event(trace, id);
@@ -60,7 +60,7 @@ static void check_open(const struct burin_trace *trace, const struct burin_calls
 }
 
 /* @calls: NULL: there are no functions */
-static int check_records(const struct burin_trace *trace, const struct burin_calls *calls)
+static int check_calls_check_records(const struct burin_trace *trace, const struct burin_calls *calls)
 {
 	struct burin_cursor *cursor;
 	const struct burin_record *record;
@@ -82,7 +82,7 @@ static int check_records(const struct burin_trace *trace, const struct burin_cal
 	return result;
 }
 
-static bool has_event(const struct burin_trace *trace)
+static bool check_calls_has_event(const struct burin_trace *trace)
 {
 	for (uint32_t id = 1; id <= trace->event_count; id++) {
 		const struct burin_event *event = burin_trace_event(trace, id);
@@ -99,13 +99,13 @@ int read_check_calls(const struct burin_trace *trace)
 	int result = burin_calls_open(&calls, trace);
 
 	if (result == -ENODATA)
-		return has_event(trace) ? check_records(trace, NULL) : 0;
+		return check_calls_has_event(trace) ? check_calls_check_records(trace, NULL) : 0;
 	if (result)
 		return result;
 	check_functions(trace, calls);
-	check_events(trace, calls);
+	check_calls_check_events(trace, calls);
 	check_open(trace, calls);
-	result = check_records(trace, calls);
+	result = check_calls_check_records(trace, calls);
 	burin_calls_close(calls);
 	return result;
 }

@@ -166,7 +166,7 @@ static void check_base(const struct view *view, const unsigned char *at, const s
 }
 
 /* Checks the records. Return: how many there are. *whole: all of them could be read. */
-static uint64_t check_records(const struct view *view, bool *whole)
+static uint64_t check_records_check_records(const struct view *view, bool *whole)
 {
 	const struct read_packet *packet = view->packet;
 	const unsigned char *at = view->bytes + sizeof(struct wire_packet),
@@ -263,7 +263,7 @@ static int check_packet(struct progress *progress, size_t number, struct burin_c
 	}
 	view.bytes = progress->loader.bytes;
 	check_header(&view);
-	count = check_records(&view, &whole);
+	count = check_records_check_records(&view, &whole);
 	check_rest(progress, &view, last_of_file);
 	progress->gaps |= !whole;
 	progress->records += count;

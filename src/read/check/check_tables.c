@@ -86,7 +86,7 @@ static void check_recording(const struct burin_trace *trace)
 	check_number(trace, "locked", 0, READ_NUMBER_MAX, false);
 }
 
-static int by_name(const void *a, const void *b)
+static int check_tables_by_name(const void *a, const void *b)
 {
 	const struct burin_event *const *one = a, *const *other = b;
 
@@ -105,7 +105,7 @@ static void check_names_unique(const struct burin_trace *trace)
 		events[count] = burin_trace_event(trace, id);
 		count += events[count] != NULL;
 	}
-	qsort(events, count, sizeof(*events), by_name);
+	qsort(events, count, sizeof(*events), check_tables_by_name);
 	for (size_t n = 1; n < count; n++)
 		if (!strcmp(events[n]->name, events[n - 1]->name))
 			read_fault(trace, BURIN_FAULT_EVENTS, events_file,

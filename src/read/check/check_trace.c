@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* Checks one directory. Return: 0 or -ENOMEM. */
-static int check_directory(const struct burin_trace *trace, struct burin_check_result *result)
+static int check_trace_check_directory(const struct burin_trace *trace, struct burin_check_result *result)
 {
 	bool unfinished = false;
 	int error = 0;
@@ -67,7 +67,7 @@ static int check_chunks(const struct burin_trace *whole, struct burin_check_resu
 			continue;
 		}
 		if (!error)
-			error = check_directory(trace, result);
+			error = check_trace_check_directory(trace, result);
 		burin_trace_close(trace);
 	}
 	return error;
@@ -93,7 +93,8 @@ int burin_trace_check(const char *path, const struct burin_check_options *given,
 	error = read_trace_open(&trace, path, &open, true, why);
 	if (error)
 		return error;
-	error = burin_trace_chunks(trace) ? check_chunks(trace, result) : check_directory(trace, result);
+	error = burin_trace_chunks(trace) ? check_chunks(trace, result)
+					  : check_trace_check_directory(trace, result);
 	result->faults = burin_trace_faults(trace);
 	if (error)
 		read_diagnose(why, error, "", 0, "%s", burin_fault_name(error));

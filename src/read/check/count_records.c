@@ -221,7 +221,7 @@ static int list_threads(const struct tally *tally, struct read_counts *counts)
 }
 
 /* Runs the workers. If a thread cannot be created, the others do its share. */
-static void run(struct worker *workers, unsigned count)
+static void count_records_run(struct worker *workers, unsigned count)
 {
 	pthread_t threads[THREADS_MAX];
 	unsigned started = 1;
@@ -250,7 +250,7 @@ int read_count(const struct burin_trace *trace, unsigned threads, struct read_co
 	while (!result && ready < threads)
 		result = worker_start(&workers[ready++], &work);
 	if (!result)
-		run(workers, threads);
+		count_records_run(workers, threads);
 	for (unsigned n = 0; n < ready; n++) {
 		if (!result)
 			result = worker_add_up(&workers[n], trace, &tally, counts);

@@ -8,7 +8,7 @@
 
 #include "read/profile/profile_parts.h"
 
-static int take_context(void *data, struct read_entry *entry)
+static int profile_contexts_take_context(void *data, struct read_entry *entry)
 {
 	struct read_sample_context context;
 
@@ -24,10 +24,13 @@ static int take_context(void *data, struct read_entry *entry)
 
 int read_sample_contexts_load(struct burin_profile *profile)
 {
-	const struct read_table table = {
-		".burin/contexts", WIRE_TABLE_CONTEXTS, 2, sizeof(struct read_sample_context), 2,
-		take_context,	   read_profile_memory
-	};
+	const struct read_table table = { ".burin/contexts",
+					  WIRE_TABLE_CONTEXTS,
+					  2,
+					  sizeof(struct read_sample_context),
+					  2,
+					  profile_contexts_take_context,
+					  read_profile_memory };
 
 	return read_tables_load(profile->trace, &table, profile, (void **)&profile->contexts,
 				&profile->context_bases, &profile->context_count);

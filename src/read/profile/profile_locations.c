@@ -38,7 +38,7 @@ uint32_t read_location_find(struct burin_profile *profile, uint32_t image, uint6
 
 /* ---- Stacks ---- */
 
-static int take_stack(void *data, struct read_entry *entry)
+static int profile_locations_take_stack(void *data, struct read_entry *entry)
 {
 	struct burin_profile *profile = data;
 	struct read_stack *stack = entry->row, *rows = stack - (entry->number - 1), *caller;
@@ -70,8 +70,8 @@ static int take_stack(void *data, struct read_entry *entry)
 int read_stacks_load(struct burin_profile *profile)
 {
 	const struct read_table table = {
-		profile->files->stacks, WIRE_TABLE_STACKS, 3, sizeof(struct read_stack), 0, take_stack,
-		read_profile_memory
+		profile->files->stacks,	      WIRE_TABLE_STACKS,  3, sizeof(struct read_stack), 0,
+		profile_locations_take_stack, read_profile_memory
 	};
 
 	return read_tables_load(profile->trace, &table, profile, (void **)&profile->stacks,

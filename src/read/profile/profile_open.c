@@ -15,7 +15,7 @@ static const struct read_profile_files sample_files = { ".burin/images", ".burin
 				       call_files = { ".burin/calls.images", ".burin/calls.functions",
 						      ".burin/calls.symbols" };
 
-static int load(struct burin_profile *profile)
+static int profile_open_load(struct burin_profile *profile)
 {
 	static int (*const tables[])(struct burin_profile *) = { read_sample_contexts_load, read_stacks_load,
 								 read_tasks_load, read_symbols_load,
@@ -62,7 +62,7 @@ static int open_files(struct burin_profile **profile, const struct burin_trace *
 		return -ENOMEM;
 	made->trace = trace;
 	made->files = files;
-	result = files == &call_files ? load_calls(made) : load(made);
+	result = files == &call_files ? load_calls(made) : profile_open_load(made);
 	if (result)
 		burin_profile_close(made);
 	else

@@ -9,7 +9,8 @@
 #include "read/profile/profile_parts.h"
 
 /* Finds a field by name and type; *offset is its offset in the payload. */
-static bool find_field(const struct read_event *event, const char *name, unsigned type, uint32_t *offset)
+static bool profile_samples_find_field(const struct read_event *event, const char *name, unsigned type,
+				       uint32_t *offset)
 {
 	int field = burin_event_find(&event->open, name);
 
@@ -41,10 +42,10 @@ int read_sample_events_load(struct burin_profile *profile)
 		const char *all;
 
 		if (!event || event->variable || strncmp(event->open.name, prefix, sizeof(prefix) - 1) != 0 ||
-		    !find_field(event, "context", WIRE_U32, &sample->context))
+		    !profile_samples_find_field(event, "context", WIRE_U32, &sample->context))
 			continue;
 		sample->sample = true;
-		sample->weighted = find_field(event, "weight", WIRE_U64, &sample->weight);
+		sample->weighted = profile_samples_find_field(event, "weight", WIRE_U64, &sample->weight);
 		sample->unit = event_value(profile, "unit", event->open.name);
 		all = event_value(profile, "weight", event->open.name);
 		sample->all = all ? strtoull(all, NULL, 10) : 0;

@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "read/profile/profile_parts.h"
 
-static int take_text(struct burin_profile *profile, struct read_entry *entry)
+static int profile_symbols_take_text(struct burin_profile *profile, struct read_entry *entry)
 {
 	size_t bytes;
 	const char *text = read_entry_text(entry, false, &bytes), **kept;
@@ -31,7 +31,7 @@ static uint32_t take_text_number(const struct burin_profile *profile, struct rea
 								   : 0;
 }
 
-static int take_location(struct burin_profile *profile, struct read_entry *entry)
+static int profile_symbols_take_location(struct burin_profile *profile, struct read_entry *entry)
 {
 	uint32_t image = read_entry_u32(entry, "the image's number has more than 32 bits");
 	uint64_t offset = read_entry_number(entry, UINT64_MAX, "");
@@ -65,7 +65,7 @@ static int take_location(struct burin_profile *profile, struct read_entry *entry
 	return 0;
 }
 
-static int take_state(struct burin_profile *profile, struct read_entry *entry)
+static int profile_symbols_take_state(struct burin_profile *profile, struct read_entry *entry)
 {
 	uint32_t image = read_entry_u32(entry, "the image's number has more than 32 bits");
 	uint32_t state = (uint32_t)read_entry_number(entry, WIRE_SYMBOLS_STATES - 1,
@@ -84,7 +84,7 @@ static int take_state(struct burin_profile *profile, struct read_entry *entry)
 	return kept->hint ? 0 : -ENOMEM;
 }
 
-static int take_range(struct burin_profile *profile, struct read_entry *entry)
+static int profile_symbols_take_range(struct burin_profile *profile, struct read_entry *entry)
 {
 	struct read_range range = { .frame = (uint32_t)profile->functions.count }, *kept;
 	struct read_function function = { 0 }, *named;
@@ -105,17 +105,17 @@ static int take_range(struct burin_profile *profile, struct read_entry *entry)
 	return 0;
 }
 
-static int take_symbol(void *data, struct read_entry *entry)
+static int profile_symbols_take_symbol(void *data, struct read_entry *entry)
 {
 	switch (read_entry_number(entry, UINT64_MAX, "")) {
 	case WIRE_SYMBOLS_TEXT:
-		return take_text(data, entry);
+		return profile_symbols_take_text(data, entry);
 	case WIRE_SYMBOLS_LOCATION:
-		return take_location(data, entry);
+		return profile_symbols_take_location(data, entry);
 	case WIRE_SYMBOLS_IMAGE:
-		return take_state(data, entry);
+		return profile_symbols_take_state(data, entry);
 	case WIRE_SYMBOLS_FUNCTION:
-		return take_range(data, entry);
+		return profile_symbols_take_range(data, entry);
 	default:
 		if (!entry->reason)
 			entry->reason = "it is neither a text nor a location, an image or a function";
@@ -123,7 +123,7 @@ static int take_symbol(void *data, struct read_entry *entry)
 	}
 }
 
-static const char *text_at(const struct burin_profile *profile, uint32_t number)
+static const char *profile_symbols_text_at(const struct burin_profile *profile, uint32_t number)
 {
 	return ((const char **)profile->texts.items)[number - 1];
 }
@@ -137,12 +137,13 @@ static int join_texts(struct burin_profile *profile)
 
 	profile->text_same = calloc(count + 1, sizeof(*profile->text_same));
 	for (uint32_t number = 1; profile->text_same && room && number <= count; number++) {
-		const char *text = text_at(profile, number);
+		const char *text = profile_symbols_text_at(profile, number);
 		const uint64_t hash = hash_text(text);
 		size_t at = 0;
 		uint32_t same;
 
-		while ((same = hash_table_next(&numbers, hash, &at)) && strcmp(text_at(profile, same), text))
+		while ((same = hash_table_next(&numbers, hash, &at)) &&
+		       strcmp(profile_symbols_text_at(profile, same), text))
 			;
 		room = same || hash_table_reserve(&numbers);
 		if (!same && room)
@@ -226,8 +227,8 @@ static void name_locations(struct burin_profile *profile)
 
 int read_symbols_load(struct burin_profile *profile)
 {
-	const struct read_table table = { profile->files->symbols, WIRE_TABLE_SYMBOLS, 2, 0, 0, take_symbol,
-					  read_profile_memory };
+	const struct read_table table = { profile->files->symbols,     WIRE_TABLE_SYMBOLS, 2, 0, 0,
+					  profile_symbols_take_symbol, read_profile_memory };
 	int result = 0;
 
 	for (unsigned chunk = 0; chunk < profile->trace->chunk_count && !result; chunk++) {
@@ -255,9 +256,11 @@ int burin_profile_frame(const struct burin_profile *profile, uint32_t location, 
 	if (!entry || n >= entry->frames)
 		return -ENOENT;
 	function = (const struct read_function *)profile->functions.items + entry->frame + n;
-	*frame = (struct burin_frame){ .name = function->name,
-				       .function = function->name ? text_at(profile, function->name) : NULL,
-				       .file = function->file ? text_at(profile, function->file) : NULL,
-				       .line = function->line };
+	*frame = (struct burin_frame){
+		.name = function->name,
+		.function = function->name ? profile_symbols_text_at(profile, function->name) : NULL,
+		.file = function->file ? profile_symbols_text_at(profile, function->file) : NULL,
+		.line = function->line
+	};
 	return 0;
 }

@@ -4,7 +4,7 @@
 
 #include "read/profile/profile_parts.h"
 
-static int take_task(void *data, struct read_entry *entry)
+static int profile_tasks_take_task(void *data, struct read_entry *entry)
 {
 	struct burin_profile *profile = data;
 	struct burin_task task;
@@ -23,8 +23,10 @@ static int take_task(void *data, struct read_entry *entry)
 
 int read_tasks_load(struct burin_profile *profile)
 {
-	const struct read_table table = { ".burin/tasks", WIRE_TABLE_TASKS,   6, sizeof(struct burin_task), 0,
-					  take_task,	  read_profile_memory };
+	const struct read_table table = {
+		".burin/tasks",		 WIRE_TABLE_TASKS,   6, sizeof(struct burin_task), 0,
+		profile_tasks_take_task, read_profile_memory
+	};
 
 	return read_tables_load(profile->trace, &table, profile, (void **)&profile->tasks,
 				&profile->task_bases, &profile->task_count);

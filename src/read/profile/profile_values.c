@@ -54,7 +54,7 @@ static int load_lines(const struct burin_trace *trace, unsigned chunk, struct re
 	return result;
 }
 
-static uint64_t to_number(const char *text)
+static uint64_t profile_values_to_number(const char *text)
 {
 	uint64_t value;
 	char *end;
@@ -80,7 +80,7 @@ static bool is_sum(const char *key)
 	return true;
 }
 
-static bool is_number(const char *text)
+static bool profile_values_is_number(const char *text)
 {
 	return *text && !text[strspn(text, "0123456789")];
 }
@@ -93,7 +93,7 @@ static bool has_line(const struct read_recording *values, const struct read_line
 	return false;
 }
 
-static struct read_line *find_line(const struct read_recording *values, const char *key)
+static struct read_line *profile_values_find_line(const struct read_recording *values, const char *key)
 {
 	for (unsigned n = 0; n < values->count; n++)
 		if (!strcmp(values->lines[n].key, key))
@@ -104,7 +104,7 @@ static struct read_line *find_line(const struct read_recording *values, const ch
 /* Adds a line of an earlier chunk: a count to that of the later ones; of other keys the newest value counts. */
 static int join_line(struct read_recording *values, const struct read_line *line)
 {
-	struct read_line *same = find_line(values, line->key);
+	struct read_line *same = profile_values_find_line(values, line->key);
 	char text[24], *copy;
 
 	if (!strcmp(line->key, "excess") || !strcmp(line->key, "limit"))
@@ -112,10 +112,12 @@ static int join_line(struct read_recording *values, const struct read_line *line
 	if (!same)
 		return values->count < PROFILE_JOINED ? read_recording_copy(values, line->key, line->value)
 						      : 0;
-	if (!is_sum(line->key) || !is_number(line->value) || !is_number(same->value))
+	if (!is_sum(line->key) || !profile_values_is_number(line->value) ||
+	    !profile_values_is_number(same->value))
 		return 0;
 	snprintf(text, sizeof(text), "%llu",
-		 (unsigned long long)(to_number(same->value) + to_number(line->value)));
+		 (unsigned long long)(profile_values_to_number(same->value) +
+				      profile_values_to_number(line->value)));
 	copy = strdup(text);
 	if (!copy)
 		return -ENOMEM;
@@ -127,7 +129,7 @@ static int join_line(struct read_recording *values, const struct read_line *line
 /* The count is known only if every chunk with samples has it. */
 static void forget_count(struct read_recording *values)
 {
-	struct read_line *counted = find_line(values, "counted");
+	struct read_line *counted = profile_values_find_line(values, "counted");
 
 	if (!counted)
 		return;
@@ -151,7 +153,7 @@ int read_profile_values_load(struct burin_profile *profile)
 			result = 0;
 			continue;
 		}
-		counted &= find_line(&lines, "counted") != NULL;
+		counted &= profile_values_find_line(&lines, "counted") != NULL;
 		if (!profile->has_values) {
 			profile->has_values = true;
 			*values = lines;
@@ -176,7 +178,7 @@ const char *burin_profile_value(const struct burin_profile *profile, const char 
 
 uint64_t burin_profile_number(const struct burin_profile *profile, const char *key)
 {
-	return to_number(burin_profile_value(profile, key));
+	return profile_values_to_number(burin_profile_value(profile, key));
 }
 
 int burin_profile_value_at(const struct burin_profile *profile, unsigned n, const char **key,

@@ -170,7 +170,7 @@ static bool next_block(struct loading *loading, struct wire_block *block)
 }
 
 /* Reads and uncompresses the entries of a block. Return: 0; -ENOMEM; -EBADMSG, reported. */
-static int unpack(struct loading *loading, const struct wire_block *block)
+static int tables_unpack(struct loading *loading, const struct wire_block *block)
 {
 	uint64_t offset = loading->at + sizeof(*block);
 	bool packed = block->stored < block->bytes;
@@ -192,7 +192,7 @@ static int unpack(struct loading *loading, const struct wire_block *block)
 }
 
 /* Adds zeroed rows for the entries of a block. */
-static int add_rows(struct loading *loading, uint32_t entries)
+static int tables_add_rows(struct loading *loading, uint32_t entries)
 {
 	const size_t bytes = loading->table->row_bytes, wanted = loading->count + (size_t)entries,
 		     room = loading->row_room;
@@ -241,10 +241,10 @@ static int load_blocks(struct loading *loading)
 	int result = 0;
 
 	while (!result && !loading->full && next_block(loading, &block)) {
-		result = add_rows(loading, block.entries);
+		result = tables_add_rows(loading, block.entries);
 		if (result || loading->full)
 			break;
-		result = unpack(loading, &block);
+		result = tables_unpack(loading, &block);
 		if (!result)
 			result = take_entries(loading, &block);
 		if (result == -EBADMSG)

@@ -68,7 +68,7 @@ static int take_open(void *data, struct read_entry *entry)
 	return 0;
 }
 
-static int take_count(void *data, struct read_entry *entry)
+static int trace_calls_take_count(void *data, struct read_entry *entry)
 {
 	struct call_count count;
 
@@ -151,8 +151,8 @@ static void set_open_values(struct burin_calls *calls)
 static int load_counts(struct burin_calls *calls)
 {
 	const struct read_table table = {
-		".burin/calls.counts", WIRE_TABLE_COUNTS, 2, sizeof(struct call_count), 0, take_count,
-		table_memory
+		".burin/calls.counts",	WIRE_TABLE_COUNTS, 2, sizeof(struct call_count), 0,
+		trace_calls_take_count, table_memory
 	};
 	const unsigned chunk = read_table_newest(calls->trace, table.file);
 	struct call_count *counts = NULL;
@@ -190,8 +190,8 @@ static int find_same(struct burin_calls *calls)
 	return calls->same ? 0 : -ENOMEM;
 }
 
-static const struct burin_event *find_event(const struct burin_trace *trace, const char *name,
-					    unsigned payload_bytes)
+static const struct burin_event *trace_calls_find_event(const struct burin_trace *trace, const char *name,
+							unsigned payload_bytes)
 {
 	for (unsigned n = 0; n < trace->event_count; n++)
 		if (trace->events[n].valid && strcmp(trace->events[n].open.name, name) == 0 &&
@@ -200,7 +200,7 @@ static const struct burin_event *find_event(const struct burin_trace *trace, con
 	return NULL;
 }
 
-static int add_switch(struct burin_calls *calls, const struct burin_record *record)
+static int trace_calls_add_switch(struct burin_calls *calls, const struct burin_record *record)
 {
 	struct stack_switch added = { .tid = record->tid, .time = record->time };
 	uint32_t stacks[2];
@@ -275,7 +275,7 @@ static int compare_switches(const void *one, const void *other)
 }
 
 /* Read the whole trace once, if some open calls may have ended, or threads have changed their stacks. */
-static int scan(struct burin_calls *calls)
+static int trace_calls_scan(struct burin_calls *calls)
 {
 	struct burin_cursor *cursor;
 	const struct burin_record *record;
@@ -291,7 +291,7 @@ static int scan(struct burin_calls *calls)
 	}
 	while (!result && burin_cursor_next(cursor, &record) > 0)
 		if (calls->switch_event && record->event == calls->switch_event)
-			result = add_switch(calls, record);
+			result = trace_calls_add_switch(calls, record);
 		else if (ending.count && !burin_calls_call(calls, record, &call))
 			note_ended(&ending, &call);
 	burin_cursor_close(cursor);
@@ -363,7 +363,7 @@ static bool is_event_of_calls(const struct read_event *event)
 		       : strncmp(open->name, WIRE_CALL_PREFIX, sizeof(WIRE_CALL_PREFIX) - 1) == 0;
 }
 
-static int load(struct burin_calls *calls)
+static int trace_calls_load(struct burin_calls *calls)
 {
 	int result = read_call_functions_open(&calls->functions, calls->trace);
 
@@ -372,13 +372,13 @@ static int load(struct burin_calls *calls)
 		result = -ENOMEM;
 	for (unsigned n = 0; !result && n < calls->trace->event_count; n++)
 		calls->kinds[n] = is_event_of_calls(&calls->trace->events[n]);
-	calls->switch_event = find_event(calls->trace, WIRE_CALL_STACK_EVENT, SWITCH_PAYLOAD);
+	calls->switch_event = trace_calls_find_event(calls->trace, WIRE_CALL_STACK_EVENT, SWITCH_PAYLOAD);
 	if (!result)
 		result = find_same(calls);
 	if (!result)
 		result = load_open(calls);
 	if (!result)
-		result = scan(calls);
+		result = trace_calls_scan(calls);
 	if (!result)
 		set_open_values(calls);
 	if (!result)
@@ -395,7 +395,7 @@ int burin_calls_open(struct burin_calls **calls, const struct burin_trace *trace
 	if (!made)
 		return -ENOMEM;
 	made->trace = trace;
-	result = load(made);
+	result = trace_calls_load(made);
 	if (result)
 		burin_calls_close(made);
 	else

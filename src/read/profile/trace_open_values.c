@@ -23,7 +23,7 @@ struct loading {
 	unsigned chunk;
 };
 
-static int take(void *data, struct read_entry *entry)
+static int trace_open_values_take(void *data, struct read_entry *entry)
 {
 	const struct loading *loading = data;
 	struct read_open_value value = { 0 };
@@ -59,7 +59,7 @@ static int take(void *data, struct read_entry *entry)
 	return 0;
 }
 
-static uint64_t memory(const void *data)
+static uint64_t trace_open_values_memory(const void *data)
 {
 	const struct loading *loading = data;
 
@@ -70,7 +70,8 @@ int read_open_values_load(struct read_open_values *values, const struct burin_tr
 			  const bool *kinds, uint32_t open_count)
 {
 	const struct read_table table = {
-		".burin/calls.values", WIRE_TABLE_VALUES, 3, sizeof(struct read_open_value), 0, take, memory
+		".burin/calls.values",	WIRE_TABLE_VALUES,	 3, sizeof(struct read_open_value), 0,
+		trace_open_values_take, trace_open_values_memory
 	};
 	struct loading loading = { values, trace, kinds, open_count, chunk };
 

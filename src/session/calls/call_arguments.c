@@ -40,7 +40,7 @@ static bool is_float(unsigned type)
 	return type == WIRE_F32 || type == WIRE_F64;
 }
 
-static const struct type_name *type_of(const char *text, size_t bytes)
+static const struct type_name *call_arguments_type_of(const char *text, size_t bytes)
 {
 	const char *end;
 	const uint64_t bits = bytes > 1 ? nolibc_number(text + 1, 10, &end) : 0;
@@ -53,23 +53,23 @@ static const struct type_name *type_of(const char *text, size_t bytes)
 	return NULL;
 }
 
-static bool is_letter(char c)
+static bool call_arguments_is_letter(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_name(const char *text, size_t bytes)
+static bool call_arguments_is_name(const char *text, size_t bytes)
 {
-	if (!bytes || bytes >= CALL_ARGUMENT_NAME_MAX || !is_letter(*text))
+	if (!bytes || bytes >= CALL_ARGUMENT_NAME_MAX || !call_arguments_is_letter(*text))
 		return false;
 	for (size_t n = 1; n < bytes; n++)
-		if (!is_letter(text[n]) && !(text[n] >= '0' && text[n] <= '9'))
+		if (!call_arguments_is_letter(text[n]) && !(text[n] >= '0' && text[n] <= '9'))
 			return false;
 	return true;
 }
 
 /* N of "argN" or "fpargN"; 0: it is another name. */
-static unsigned number_of(const char *name, const char *prefix)
+static unsigned call_arguments_number_of(const char *name, const char *prefix)
 {
 	const size_t bytes = strlen(prefix);
 	const char *end;
@@ -113,7 +113,7 @@ static bool is_reserved(const char *name)
 }
 
 /* The number behind "NAME/TYPE%"; 0: it has none. @bytes: set to those before it. Return: false: it is not valid. */
-static bool parse_place(const char *text, size_t *bytes, unsigned *number)
+static bool call_arguments_parse_place(const char *text, size_t *bytes, unsigned *number)
 {
 	const char *percent = memchr(text, '%', *bytes), *end;
 	uint64_t value;
@@ -157,27 +157,30 @@ static const char *parse_labels(struct call_arguments *arguments, struct call_ar
 }
 
 /* "NAME/TYPE" */
-static const char *parse_one(struct call_argument *argument, const char *text, size_t bytes, bool placed)
+static const char *call_arguments_parse_one(struct call_argument *argument, const char *text, size_t bytes,
+					    bool placed)
 {
 	const char *slash = memchr(text, '/', bytes);
 	const size_t name = slash ? (size_t)(slash - text) : bytes;
 	const struct type_name *type;
 
-	if (!is_name(text, name))
+	if (!call_arguments_is_name(text, name))
 		return "a name of an argument is 1 to 31 letters, digits and _";
 	memcpy(argument->name, text, name);
 	argument->name[name] = 0;
 	if (is_reserved(argument->name))
 		return "function, start, start_high, depth and returned are fields of every call; use "
 		       "another name";
-	if (!placed && number_of(argument->name, "fparg")) {
+	if (!placed && call_arguments_number_of(argument->name, "fparg")) {
 		const char *wanted = slash && !strncmp(slash, "/32", bytes - name) ? "f" : "d";
 
-		type = slash && is_letter(slash[1]) ? type_of(slash + 1, bytes - name - 1)
-						    : type_of(wanted, 1);
+		type = slash && call_arguments_is_letter(slash[1])
+			       ? call_arguments_type_of(slash + 1, bytes - name - 1)
+			       : call_arguments_type_of(wanted, 1);
 		type = type && is_float(type->type) ? type : NULL;
 	} else {
-		type = slash ? type_of(slash + 1, bytes - name - 1) : type_of("i", 1);
+		type = slash ? call_arguments_type_of(slash + 1, bytes - name - 1)
+			     : call_arguments_type_of("i", 1);
 	}
 	if (!type)
 		return "a type is i, u or x, perhaps with 8, 16, 32 or 64; s, p, f, d, c or b";
@@ -186,19 +189,19 @@ static const char *parse_one(struct call_argument *argument, const char *text, s
 	return NULL;
 }
 
-static const char *add(struct call_arguments *arguments, struct places *places, const char *text,
-		       size_t bytes)
+static const char *call_arguments_inner_add(struct call_arguments *arguments, struct places *places,
+					    const char *text, size_t bytes)
 {
 	struct call_argument argument = { 0 };
 	const char *why;
 	unsigned number;
 
-	if (!parse_place(text, &bytes, &number))
+	if (!call_arguments_parse_place(text, &bytes, &number))
 		return "behind % stands the number of an argument, from 1 to 64";
 	why = parse_labels(arguments, &argument, text, &bytes);
 	if (why)
 		return why;
-	why = parse_one(&argument, text, bytes, number != 0);
+	why = call_arguments_parse_one(&argument, text, bytes, number != 0);
 	if (why)
 		return why;
 	if (argument.labelled && !strchr("diux", argument.conversion))
@@ -214,8 +217,8 @@ static const char *add(struct call_arguments *arguments, struct places *places, 
 	if (arguments->count == CALL_ARGUMENTS_MAX)
 		return "more than 10 arguments";
 	if (!number)
-		number = (is_float(argument.type) ? number_of(argument.name, "fparg") : 0)
-				 ?: number_of(argument.name, "arg");
+		number = (is_float(argument.type) ? call_arguments_number_of(argument.name, "fparg") : 0)
+				 ?: call_arguments_number_of(argument.name, "arg");
 	set_place(&argument, places, number);
 	arguments->list[arguments->count++] = argument;
 	return NULL;
@@ -229,7 +232,7 @@ int call_arguments_parse(struct call_arguments *arguments, const char *spec, con
 	for (;;) {
 		const size_t bytes = strcspn(spec, ",");
 
-		*why = add(arguments, &places, spec, bytes);
+		*why = call_arguments_inner_add(arguments, &places, spec, bytes);
 		if (*why)
 			return -EINVAL;
 		if (!spec[bytes])
@@ -239,7 +242,8 @@ int call_arguments_parse(struct call_arguments *arguments, const char *spec, con
 }
 
 /* " path=%s" */
-static void put_field(struct nolibc_string *out, const char *between, const struct call_argument *argument)
+static void call_arguments_put_field(struct nolibc_string *out, const char *between,
+				     const struct call_argument *argument)
 {
 	static const char *const lengths[] = {
 		[WIRE_I8] = "hh", [WIRE_I16] = "h", [WIRE_I64] = "l",	[WIRE_U8] = "hh",
@@ -268,18 +272,18 @@ uint64_t call_arguments_format(const struct call_arguments *arguments, char form
 	for (unsigned n = 0; n < arguments->count; n++, shift += 4) {
 		nolibc_text(&out, " ");
 		nolibc_text(&out, arguments->list[n].name);
-		put_field(&out, "=", &arguments->list[n]);
+		call_arguments_put_field(&out, "=", &arguments->list[n]);
 		types |= (uint64_t)arguments->list[n].type << shift;
 	}
 	if (arguments->has_result) {
-		put_field(&out, WIRE_CALL_RESULT_FORMAT, &arguments->result);
+		call_arguments_put_field(&out, WIRE_CALL_RESULT_FORMAT, &arguments->result);
 		types |= (WIRE_BOOL | (uint64_t)arguments->result.type << 4) << shift;
 	}
 	return out.truncated ? 0 : types;
 }
 
 /* Append the rule that functions of a glob have a SPEC; "": that of their debug information. */
-static int add_rule(char *rules, const char *glob, const char *spec, const char **why)
+static int call_arguments_add_rule(char *rules, const char *glob, const char *spec, const char **why)
 {
 	const size_t spec_bytes = strlen(spec) + 1;
 	char rule[CALL_RULE_MAX];
@@ -313,12 +317,12 @@ int call_arguments_add(char *rules, const char *word, const char **why)
 		return -EINVAL;
 	memcpy(glob, word, (size_t)(at - word));
 	glob[at - word] = 0;
-	return add_rule(rules, glob, at + 1, why);
+	return call_arguments_add_rule(rules, glob, at + 1, why);
 }
 
 int call_arguments_add_known(char *rules, const char *glob, const char **why)
 {
-	return add_rule(rules, glob, "", why);
+	return call_arguments_add_rule(rules, glob, "", why);
 }
 
 const char *call_arguments_of(const struct wire_calls *calls, const struct call_subject *subject)

@@ -4,7 +4,7 @@
 
 #include "session/calls/call_known.h"
 
-static const struct wire_call_described *find_file(const struct session *session, uint32_t image)
+static const struct wire_call_described *call_known_find_file(const struct session *session, uint32_t image)
 {
 	const struct wire_calls *calls = session->calls.header;
 	/* Acquire: the files that it counts are complete. Pairs with the release in auto_arguments.c. */
@@ -23,11 +23,11 @@ static const struct wire_call_described *find_file(const struct session *session
 
 bool call_known_has(const struct session *session, uint32_t image)
 {
-	return find_file(session, image) != NULL;
+	return call_known_find_file(session, image) != NULL;
 }
 
 /* The search for the end is bounded: a command looks up each function of a session that its user may have filled with anything. */
-static const char *text_at(const struct session *session, uint32_t offset)
+static const char *call_known_text_at(const struct session *session, uint32_t offset)
 {
 	const uint64_t bytes = (uint64_t)session->geometry.functions_max * WIRE_CALL_SPEC_TEXT;
 	const uint64_t room = offset && offset < bytes ? bytes - offset : 0;
@@ -39,7 +39,7 @@ static const char *text_at(const struct session *session, uint32_t offset)
 struct call_known call_known_find(const struct session *session, uint32_t image, uint64_t offset)
 {
 	const uint32_t max = session->geometry.functions_max;
-	const struct wire_call_described *file = find_file(session, image);
+	const struct wire_call_described *file = call_known_find_file(session, image);
 	const uint32_t first = file ? __atomic_load_n(&file->first, __ATOMIC_RELAXED) : 0,
 		       count = file ? __atomic_load_n(&file->count, __ATOMIC_RELAXED) : 0;
 	const struct wire_call_spec *specs = session->calls.specs + first;
@@ -57,7 +57,8 @@ struct call_known call_known_find(const struct session *session, uint32_t image,
 	}
 	if (from == count || specs[from].offset != offset)
 		return (struct call_known){ 0 };
-	return (struct call_known){ text_at(session, __atomic_load_n(&specs[from].text, __ATOMIC_RELAXED)),
-				    text_at(session,
-					    __atomic_load_n(&specs[from].source, __ATOMIC_RELAXED)) };
+	return (struct call_known){
+		call_known_text_at(session, __atomic_load_n(&specs[from].text, __ATOMIC_RELAXED)),
+		call_known_text_at(session, __atomic_load_n(&specs[from].source, __ATOMIC_RELAXED))
+	};
 }

@@ -11,7 +11,7 @@
 #include "session/calls/call_lock.h"
 #include "session/calls/session_calls.h"
 
-static bool have(struct session *session, const void *begin, size_t bytes)
+static bool call_register_have(struct session *session, const void *begin, size_t bytes)
 {
 	return session_have_memory(session, (uint64_t)((const char *)begin - session->base), bytes);
 }
@@ -21,8 +21,8 @@ void session_call_lose(const struct session *session, enum wire_call_loss cause,
 	__atomic_fetch_add(&session->calls.header->lost[cause], count, __ATOMIC_RELAXED);
 }
 
-static bool is_same(const struct session *session, const struct wire_call_image *entry,
-		    const struct session_call_image *image)
+static bool call_register_is_same(const struct session *session, const struct wire_call_image *entry,
+				  const struct session_call_image *image)
 {
 	const uint32_t path = entry->path;
 
@@ -33,7 +33,7 @@ static bool is_same(const struct session *session, const struct wire_call_image 
 	       strncmp(session->calls.text + path, image->path, WIRE_CALL_TEXT - path) == 0;
 }
 
-static uint32_t add_image(struct session *session, const struct session_call_image *image)
+static uint32_t call_register_add_image(struct session *session, const struct session_call_image *image)
 {
 	const struct session_calls *calls = &session->calls;
 	const uint32_t count = calls->header->images, at = calls->header->text_bytes;
@@ -41,7 +41,8 @@ static uint32_t add_image(struct session *session, const struct session_call_ima
 	struct wire_call_image *entry = &calls->images[count];
 
 	if (count >= WIRE_CALL_IMAGES_MAX || at >= WIRE_CALL_TEXT || bytes > WIRE_CALL_TEXT - at ||
-	    !have(session, entry, sizeof(*entry)) || !have(session, calls->text + at, bytes))
+	    !call_register_have(session, entry, sizeof(*entry)) ||
+	    !call_register_have(session, calls->text + at, bytes))
 		return 0;
 	memcpy(calls->text + at, image->path, bytes);
 	*entry = (struct wire_call_image){ .path = at,
@@ -63,10 +64,10 @@ uint32_t session_call_image(struct session *session, const struct session_call_i
 	if (image->build_id_bytes > WIRE_CALL_BUILD_ID_MAX || !call_lock_take(session, self))
 		return 0;
 	for (uint32_t n = 0; !number && n < calls->header->images && n < WIRE_CALL_IMAGES_MAX; n++)
-		if (is_same(session, &calls->images[n], image))
+		if (call_register_is_same(session, &calls->images[n], image))
 			number = n + 1;
 	if (!number)
-		number = add_image(session, image);
+		number = call_register_add_image(session, image);
 	call_lock_drop(session);
 	return number;
 }
@@ -83,7 +84,8 @@ static uint32_t first_place(const struct session *session, uint32_t image, uint6
 }
 
 /* Whether the place of the index with @number has this function. */
-static bool is_function(const struct session *session, uint32_t number, uint32_t image, uint64_t offset)
+static bool call_register_is_function(const struct session *session, uint32_t number, uint32_t image,
+				      uint64_t offset)
 {
 	const struct wire_call_function *entry = &session->calls.functions[number];
 
@@ -99,7 +101,8 @@ static bool have_counts(struct session *session, uint32_t number)
 	if (number != 1 && number * sizeof(uint64_t) % 4096 != 0)
 		return true;
 	for (uint32_t part = 0; part <= session->geometry.cpus; part++)
-		if (!have(session, &session_call_counts(session, part)[number], sizeof(uint64_t)))
+		if (!call_register_have(session, &session_call_counts(session, part)[number],
+					sizeof(uint64_t)))
 			return false;
 	return true;
 }
@@ -110,9 +113,10 @@ static uint32_t add_function(struct session *session, uint32_t *place, struct wi
 	const struct session_calls *calls = &session->calls;
 	const uint32_t number = calls->header->functions + 1;
 
-	if (number >= session->geometry.functions_max || !have(session, place, sizeof(*place)) ||
-	    !have(session, &calls->functions[number], sizeof(function)) ||
-	    !have(session, &calls->switches[number], 1) || !have_counts(session, number))
+	if (number >= session->geometry.functions_max ||
+	    !call_register_have(session, place, sizeof(*place)) ||
+	    !call_register_have(session, &calls->functions[number], sizeof(function)) ||
+	    !call_register_have(session, &calls->switches[number], 1) || !have_counts(session, number))
 		return 0;
 	calls->functions[number] = function;
 	__atomic_store_n(&calls->switches[number], state, __ATOMIC_RELAXED);
@@ -134,7 +138,7 @@ uint32_t session_call_function(struct session *session, uint32_t image, uint64_t
 	/* The index has twice as many places as there can be functions; the bound is for a damaged one. */
 	for (uint32_t n = 0; n <= mask && calls->index[at]; n++) {
 		number = calls->index[at];
-		known = is_function(session, number, image, offset);
+		known = call_register_is_function(session, number, image, offset);
 		if (known)
 			break;
 		at = (at + 1) & mask;

@@ -24,7 +24,7 @@ static bool is_about_arguments(char sign)
 	return sign == '=' || sign == '>';
 }
 
-static const char *last_part(const char *path)
+static const char *call_selection_last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -33,7 +33,7 @@ static const char *last_part(const char *path)
 
 static bool matches_image(const char *glob, const char *path)
 {
-	return glob_match(glob, strchr(glob, '/') ? path : last_part(path));
+	return glob_match(glob, strchr(glob, '/') ? path : call_selection_last_part(path));
 }
 
 /* "src/net/rx.*" also matches "/usr/src/net/rx.c". */
@@ -126,7 +126,7 @@ enum wire_call_switch call_selection_state(const struct wire_calls *calls, const
 }
 
 /* Whether the word is "PREFIX:GLOB". "file::open" is a name of C++. */
-static const char *behind(const char *word, const char *prefix)
+static const char *call_selection_behind(const char *word, const char *prefix)
 {
 	const size_t bytes = strlen(prefix);
 
@@ -158,7 +158,8 @@ static __attribute__((noinline)) void put_offset(struct nolibc_string *out, uint
 
 bool call_selection_parse(char rule[CALL_RULE_MAX], char sign, const char *word)
 {
-	const char *file = behind(word, "file:"), *image = behind(word, "image:");
+	const char *file = call_selection_behind(word, "file:"),
+		   *image = call_selection_behind(word, "image:");
 	const char start[] = { sign, file ? 's' : image ? 'i' : 'f', ':', 0 };
 	struct nolibc_string out = { rule, CALL_RULE_MAX, 0, false };
 	uint64_t offset;

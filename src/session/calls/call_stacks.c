@@ -34,7 +34,7 @@ static bool is_segment(const struct session *session, uint64_t number)
 	return number - 1 < session->calls.header->segments && number <= session->geometry.call_segments;
 }
 
-static void put_back(struct session *session, uint32_t number)
+static void call_stacks_put_back(struct session *session, uint32_t number)
 {
 	struct wire_calls *header = session->calls.header;
 	struct wire_call_segment *segment = session_call_segment_at(session, number);
@@ -54,7 +54,7 @@ static void put_back_list(struct session *session, uint64_t first)
 
 		if (session_call_segment_at(session, (uint32_t)first)->tid == 0)
 			return;
-		put_back(session, (uint32_t)first);
+		call_stacks_put_back(session, (uint32_t)first);
 		first = next;
 	}
 }
@@ -95,7 +95,7 @@ static void collect_processes(struct session *session)
  * Take the segments of a process's dead threads, but not those with arguments, which belong to the process. A killed process
  * keeps its own: they show where it was.
  */
-static void collect(struct session *session, uint32_t pid)
+static void call_stacks_collect(struct session *session, uint32_t pid)
 {
 	for (uint32_t number = 1; is_segment(session, number); number++) {
 		const struct wire_call_segment *segment = session_call_segment_at(session, number);
@@ -106,7 +106,7 @@ static void collect(struct session *session, uint32_t pid)
 	}
 }
 
-static uint32_t take(struct session *session)
+static uint32_t call_stacks_take(struct session *session)
 {
 	struct wire_calls *header = session->calls.header;
 	const uint32_t number = header->free;
@@ -137,14 +137,14 @@ uint32_t session_call_segment(struct session *session, uint32_t pid, uint32_t ti
 
 	if (!call_lock_take(session, tid))
 		return 0;
-	number = take(session);
+	number = call_stacks_take(session);
 	if (!number) {
-		collect(session, pid);
-		number = take(session);
+		call_stacks_collect(session, pid);
+		number = call_stacks_take(session);
 	}
 	if (!number) {
 		collect_processes(session);
-		number = take(session);
+		number = call_stacks_take(session);
 	}
 	if (number) {
 		segment = session_call_segment_at(session, number);

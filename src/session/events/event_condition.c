@@ -43,7 +43,8 @@ uint32_t session_filter_add(struct session *session, const void *program, uint32
  * Compile as the command does, whatever the program has set: its locale would decide how numbers are read, its rounding mode
  * what they become, and an overflow might be a signal. The C locale is one of the C library's own: it takes no memory.
  */
-static int compile(struct filter_entry *entry, const char *where, const struct session_event *event)
+static int event_condition_compile(struct filter_entry *entry, const char *where,
+				   const struct session_event *event)
 {
 	const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	struct float_state floats;
@@ -71,7 +72,7 @@ enum wire_switch event_condition(struct session *session, const struct session_r
 	*out = (struct wire_condition){ .sample = rule->sample, .limit = rule->limit };
 	if (rule->state != WIRE_CONDITIONAL || !*rule->where)
 		return rule->state;
-	if (compile(&entry, rule->where, event) == 0)
+	if (event_condition_compile(&entry, rule->where, event) == 0)
 		out->filter = session_filter_add(session, entry.bytes, entry.size);
 	return out->filter ? WIRE_CONDITIONAL : WIRE_UNFIT;
 }

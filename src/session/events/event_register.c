@@ -26,7 +26,8 @@ static bool text_is(const struct session *session, uint32_t offset, const char *
 
 /* Append a string to the text; 0: there is no room. A string that is too long loses its end, or with @keep_end its
  * beginning. */
-static uint32_t add_text(struct session *session, const char *string, size_t max, bool keep_end)
+static uint32_t event_register_add_text(struct session *session, const char *string, size_t max,
+					bool keep_end)
 {
 	uint32_t at = session->events->text_bytes;
 	size_t bytes = strlen(string);
@@ -63,7 +64,7 @@ static uint16_t note_refusal(struct session *session, struct wire_event *entry,
 	uint16_t before = entry->refused;
 
 	if (!text_is(session, entry->refused_file, event->file))
-		entry->refused_file = add_text(session, event->file, WIRE_FILE_MAX, true);
+		entry->refused_file = event_register_add_text(session, event->file, WIRE_FILE_MAX, true);
 	entry->refused_line = event->line;
 	entry->refused = (uint16_t)(before == UINT16_MAX ? before : before + 1);
 	return 0;
@@ -78,14 +79,16 @@ static bool have_switch(struct session *session, uint32_t index)
 }
 
 /* The text of enums, which many events may share; 0: there is no room. */
-static uint32_t add_enums(struct session *session, const char *enums, uint32_t count)
+static uint32_t event_register_add_enums(struct session *session, const char *enums, uint32_t count)
 {
 	const uint32_t before = event_index_find(session, SESSION_BY_ENUMS, enums, count);
 
-	return before ? session->entries[before - 1].enums : add_text(session, enums, WIRE_ENUMS_MAX, false);
+	return before ? session->entries[before - 1].enums
+		      : event_register_add_text(session, enums, WIRE_ENUMS_MAX, false);
 }
 
-static uint16_t add_event(struct session *session, const struct session_event *event, uint32_t count)
+static uint16_t event_register_add_event(struct session *session, const struct session_event *event,
+					 uint32_t count)
 {
 	struct wire_event *entry = &session->entries[count];
 	uint64_t offset = (uint64_t)((char *)entry - session->base);
@@ -94,10 +97,10 @@ static uint16_t add_event(struct session *session, const struct session_event *e
 	if (count >= session->geometry.events_max || !session_have_memory(session, offset, sizeof(*entry)) ||
 	    !have_switch(session, count))
 		return 0;
-	name = add_text(session, event->name, WIRE_NAME_MAX, false);
-	format = add_text(session, event->format, WIRE_FORMAT_MAX, false);
-	file = add_text(session, event->file, WIRE_FILE_MAX, true);
-	enums = event->enums ? add_enums(session, event->enums, count) : 0;
+	name = event_register_add_text(session, event->name, WIRE_NAME_MAX, false);
+	format = event_register_add_text(session, event->format, WIRE_FORMAT_MAX, false);
+	file = event_register_add_text(session, event->file, WIRE_FILE_MAX, true);
+	enums = event->enums ? event_register_add_enums(session, event->enums, count) : 0;
 	if (!name || !format || (event->enums && !enums))
 		return 0;
 	*entry = (struct wire_event){ .types = event->types,
@@ -146,7 +149,8 @@ static struct wire_refusal *find_refusal(struct session *session, const struct s
 }
 
 /* Note an event that gets no id, so that it is listed. */
-static uint16_t refuse(struct session *session, const struct session_event *event, const char *why)
+static uint16_t event_register_refuse(struct session *session, const struct session_event *event,
+				      const char *why)
 {
 	struct wire_session *shared = session->shared;
 	struct wire_refusal *refusal = find_refusal(session, event);
@@ -159,10 +163,10 @@ static uint16_t refuse(struct session *session, const struct session_event *even
 		refusal = &shared->refused[index];
 		/* One byte more than allowed, which shows that the name is too long. */
 		*refusal = (struct wire_refusal){
-			.name = add_text(session, event->name, WIRE_NAME_MAX + 1, false),
-			.format = add_text(session, event->format, WIRE_FORMAT_MAX, false),
-			.file = add_text(session, event->file, WIRE_FILE_MAX, true),
-			.why = add_text(session, why, WIRE_FILE_MAX, false),
+			.name = event_register_add_text(session, event->name, WIRE_NAME_MAX + 1, false),
+			.format = event_register_add_text(session, event->format, WIRE_FORMAT_MAX, false),
+			.file = event_register_add_text(session, event->file, WIRE_FILE_MAX, true),
+			.why = event_register_add_text(session, why, WIRE_FILE_MAX, false),
 			.line = event->line,
 		};
 	}
@@ -172,8 +176,8 @@ static uint16_t refuse(struct session *session, const struct session_event *even
 }
 
 /* Whether an entry, which has the name of an event, is that event. */
-static bool is_same(const struct session *session, const struct wire_event *entry,
-		    const struct session_event *event)
+static bool event_register_is_same(const struct session *session, const struct wire_event *entry,
+				   const struct session_event *event)
 {
 	return entry->types == event->types && entry->kind == event->kind &&
 	       text_is(session, entry->format, event->format) &&
@@ -188,16 +192,16 @@ static uint16_t register_one(struct session *session, const struct session_event
 	uint16_t id;
 
 	if (why)
-		return refuse(session, event, why);
+		return event_register_refuse(session, event, why);
 	before = event_index_find(session, SESSION_BY_NAME, event->name, count);
 	if (before) {
 		struct wire_event *entry = &session->entries[before - 1];
 
-		return is_same(session, entry, event) ? (uint16_t)before
-						      : note_refusal(session, entry, event);
+		return event_register_is_same(session, entry, event) ? (uint16_t)before
+								     : note_refusal(session, entry, event);
 	}
-	id = add_event(session, event, count);
-	return id ? id : refuse(session, event, no_room);
+	id = event_register_add_event(session, event, count);
+	return id ? id : event_register_refuse(session, event, no_room);
 }
 
 const char *session_event_fault(const struct session *session, const struct session_event *event)
@@ -219,7 +223,7 @@ bool session_event_is_taken(struct session *session, const struct session_event 
 	if (error)
 		return false;
 	before = event_index_find(session, SESSION_BY_NAME, event->name, session_event_count(session));
-	taken = before && !is_same(session, &session->entries[before - 1], event);
+	taken = before && !event_register_is_same(session, &session->entries[before - 1], event);
 	transaction_end_table(session);
 	return taken;
 }

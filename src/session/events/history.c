@@ -7,7 +7,7 @@
 #include "ring/ring_deps.h"
 #include "session/events/history.h"
 
-static struct wire_change *slot_of(const struct session *session, uint64_t number)
+static struct wire_change *history_slot_of(const struct session *session, uint64_t number)
 {
 	return (struct wire_change *)(session->history +
 				      number % WIRE_CHANGES *
@@ -20,10 +20,10 @@ void history_begin(struct session *session)
 	session->draft = (struct session_draft){ .used = 0 };
 }
 
-static struct wire_change *make(struct session *session, uint64_t number, enum wire_change_kind kind)
+static struct wire_change *history_make(struct session *session, uint64_t number, enum wire_change_kind kind)
 {
 	const uint64_t bytes = wire_change_bytes(session->geometry.events_max);
-	struct wire_change *change = slot_of(session, number);
+	struct wire_change *change = history_slot_of(session, number);
 
 	if (!session_have_memory(session, (uint64_t)((char *)change - session->base), bytes))
 		return NULL;
@@ -53,9 +53,9 @@ struct wire_change *history_draft(struct session *session, enum wire_change_kind
 	if (session->shared->over)
 		return NULL;
 	if (draft->entry[kind])
-		return slot_of(session, session->shared->history + draft->entry[kind]);
+		return history_slot_of(session, session->shared->history + draft->entry[kind]);
 	if (draft->count < WIRE_CHANGES_AT_ONCE)
-		change = make(session, session->shared->history + draft->count + 1, kind);
+		change = history_make(session, session->shared->history + draft->count + 1, kind);
 	if (change)
 		draft->entry[kind] = ++draft->count;
 	else
@@ -63,7 +63,7 @@ struct wire_change *history_draft(struct session *session, enum wire_change_kind
 	return change;
 }
 
-static bool is_same(const struct wire_condition *one, const struct wire_condition *other)
+static bool history_is_same(const struct wire_condition *one, const struct wire_condition *other)
 {
 	return one->filter == other->filter && one->sample == other->sample && one->limit == other->limit;
 }
@@ -80,7 +80,8 @@ void history_event(struct session *session, uint16_t id, enum wire_switch desire
 	if (wire_is_on((uint8_t)desired) && !wire_is_on(before))
 		kinds[count++] = WIRE_CHANGE_ON;
 	if (desired == WIRE_CONDITIONAL &&
-	    (before != WIRE_CONDITIONAL || (condition && !is_same(condition, &session->conditions[id - 1]))))
+	    (before != WIRE_CONDITIONAL ||
+	     (condition && !history_is_same(condition, &session->conditions[id - 1]))))
 		kinds[count++] = WIRE_CHANGE_FILTER;
 	if (desired == WIRE_ON && before == WIRE_CONDITIONAL)
 		kinds[count++] = WIRE_CHANGE_PLAIN;
@@ -115,7 +116,7 @@ void history_end(struct session *session)
 	    memcmp(shared->rules, shared->journal_rules, WIRE_RULES_MAX) != 0)
 		history_draft(session, WIRE_CHANGE_RULE);
 	for (unsigned n = 1; n <= draft->count; n++)
-		memcpy(slot_of(session, shared->history + n)->text, draft->text, sizeof(draft->text));
+		memcpy(history_slot_of(session, shared->history + n)->text, draft->text, sizeof(draft->text));
 	shared->journal_history = shared->history + draft->count;
 }
 
@@ -132,7 +133,7 @@ void history_stamp(struct session *session)
 	const uint64_t next = next_history(session);
 
 	for (uint64_t number = session->shared->history + 1; number <= next; number++) {
-		struct wire_change *change = slot_of(session, number);
+		struct wire_change *change = history_slot_of(session, number);
 
 		if (!session_have_memory(session, (uint64_t)((char *)change - session->base),
 					 sizeof(*change)))

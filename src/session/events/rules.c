@@ -46,7 +46,7 @@ static const char *glob_of(const struct rule *rule)
 	return rule->text_bytes > RULE_GLOB ? rule->text + RULE_GLOB : "";
 }
 
-static bool is_for(const struct rule *rule, const char *glob)
+static bool rules_is_for(const struct rule *rule, const char *glob)
 {
 	return rule->text_bytes == RULE_GLOB + strlen(glob) + 1 &&
 	       memcmp(glob_of(rule), glob, rule->text_bytes - RULE_GLOB - 1) == 0;
@@ -79,7 +79,7 @@ bool session_rule_find(const char *rules, const char *glob, struct session_rule 
 	struct rule rule;
 
 	for (size_t at = 0, bytes; (bytes = next_rule(rules, at, &rule)) != 0; at += bytes) {
-		if (!is_for(&rule, glob))
+		if (!rules_is_for(&rule, glob))
 			continue;
 		read_rule(&rule, out);
 		return true;
@@ -109,7 +109,7 @@ static void rules_remove(char *rules, const char *glob)
 
 	rules[WIRE_RULES_MAX - 1] = 0;
 	while ((bytes = next_rule(rules, at, &rule)) != 0) {
-		if (!is_for(&rule, glob)) {
+		if (!rules_is_for(&rule, glob)) {
 			at += bytes;
 			continue;
 		}

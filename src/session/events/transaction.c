@@ -43,7 +43,7 @@ enum {
 	CHANGES_WAIT_MS = 1000,
 };
 
-static bool take_lock(struct session *session)
+static bool transaction_take_lock(struct session *session)
 {
 	struct timespec pause = { .tv_nsec = 1000000 };
 	const uint32_t tid = nolibc_tid();
@@ -127,7 +127,7 @@ static void carry_out(struct session *session)
 
 int transaction_begin_table(struct session *session)
 {
-	if (!take_lock(session))
+	if (!transaction_take_lock(session))
 		return -ETIMEDOUT;
 	if (__atomic_load_n(&session->shared->changes, __ATOMIC_RELAXED) & 1)
 		carry_out(session);

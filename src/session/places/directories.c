@@ -33,20 +33,20 @@ static bool was_visited(const struct visitor *visitor, const struct stat *status
 }
 
 /* Report a directory that cannot be read, unless it is missing or another user's. */
-static void report(const struct visitor *visitor, const char *path, uint32_t user)
+static void directories_report(const struct visitor *visitor, const char *path, uint32_t user)
 {
 	if (errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != EACCES && errno != EPERM)
 		visitor->visit(visitor->data, -errno, path, user);
 }
 
 /* Other users can make anything under such a name, so only a private directory of that user is visited. */
-static void look_at(struct visitor *visitor, const char *path, uint32_t user)
+static void directories_look_at(struct visitor *visitor, const char *path, uint32_t user)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) != 0) {
-		report(visitor, path, user);
+		directories_report(visitor, path, user);
 	} else if ((status.st_mode & 077) == 0 && status.st_uid == user && !was_visited(visitor, &status)) {
 		if (user == nolibc_user() && visitor->count < VISITED_MAX)
 			visitor->visited[visitor->count++] = status;
@@ -63,7 +63,7 @@ static bool is_random(const char *end)
 }
 
 /* @entry: the user's number, then, if @secluded, an optional random number. */
-static void consider(struct visitor *visitor, const char *entry, bool secluded, const char *path)
+static void directories_consider(struct visitor *visitor, const char *entry, bool secluded, const char *path)
 {
 	const char *end;
 	const uint64_t user = nolibc_number(entry, 10, &end);
@@ -71,7 +71,7 @@ static void consider(struct visitor *visitor, const char *entry, bool secluded, 
 	if (end == entry || user > UINT32_MAX || (*end && !(secluded && is_random(end))))
 		return;
 	if (visitor->all_users || user == nolibc_user())
-		look_at(visitor, path, (uint32_t)user);
+		directories_look_at(visitor, path, (uint32_t)user);
 }
 
 static void each_entry(struct visitor *visitor, const char *folder, const char *prefix, const char *suffix)
@@ -81,16 +81,16 @@ static void each_entry(struct visitor *visitor, const char *folder, const char *
 	char path[SESSION_PATH_MAX];
 
 	if (!directory)
-		report(visitor, folder, nolibc_user());
+		directories_report(visitor, folder, nolibc_user());
 	while (directory && (errno = 0, entry = readdir(directory))) {
 		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
 		    (size_t)snprintf(path, sizeof(path), "%s/%s%s", folder, entry->d_name, suffix) >=
 			    sizeof(path))
 			continue;
-		consider(visitor, entry->d_name + strlen(prefix), !*suffix, path);
+		directories_consider(visitor, entry->d_name + strlen(prefix), !*suffix, path);
 	}
 	if (directory && errno)
-		report(visitor, folder, nolibc_user());
+		directories_report(visitor, folder, nolibc_user());
 	if (directory)
 		closedir(directory);
 }
@@ -104,7 +104,7 @@ void directory_each(bool all_users, void (*visit)(void *data, int fd, const char
 
 	if (runtime && runtime[0] == '/' && directory_is_own(runtime) &&
 	    (size_t)snprintf(path, sizeof(path), "%s/burin", runtime) < sizeof(path))
-		look_at(&visitor, path, nolibc_user());
+		directories_look_at(&visitor, path, nolibc_user());
 	each_entry(&visitor, "/run/user", "", "/burin");
 	each_entry(&visitor, "/dev/shm", "burin-", "");
 }

@@ -28,7 +28,7 @@ static const char shm[] = "/dev/shm";
 static const char run_user[] = "/run/user/";
 
 /* Whether a directory belongs to this user and no other user can read it. */
-static bool is_private(const char *path)
+static bool directory_is_private(const char *path)
 {
 	struct stat status;
 
@@ -51,7 +51,7 @@ static int make_private(const char *path, bool make)
 		chmod(path, 0700); /* whatever the umask */
 	else if (make && errno != EEXIST)
 		return errno == EDQUOT ? -ENOSPC : -errno;
-	return is_private(path) ? 0 : -EPERM;
+	return directory_is_private(path) ? 0 : -EPERM;
 }
 
 /* "/dev/shm/burin-UID" */
@@ -106,7 +106,7 @@ static bool find_secluded(char *path, size_t path_bytes)
 				continue;
 			name.used = folder;
 			nolibc_text(&name, entry);
-			if (!name.truncated && is_private(path))
+			if (!name.truncated && directory_is_private(path))
 				memcpy(found, entry, length + 1);
 		}
 	}

@@ -57,7 +57,7 @@ struct collection {
 	struct remains remains[COLLECT_MAX];
 };
 
-static bool spend(uint64_t *lines, uint64_t cost)
+static bool gc_spend(uint64_t *lines, uint64_t cost)
 {
 	const bool enough = *lines >= cost;
 
@@ -68,7 +68,7 @@ static bool spend(uint64_t *lines, uint64_t cost)
 int (*directory_open_maps)(uint32_t pid);
 
 /* Return: 0 and *maps, NULL if the process has ended; or -errno. */
-static int open_maps(uint32_t pid, FILE **maps)
+static int gc_open_maps(uint32_t pid, FILE **maps)
 {
 	char path[32];
 	int file;
@@ -97,12 +97,12 @@ int directory_mapped(uint32_t pid, uint64_t *lines, void (*visit)(void *data, ui
 	FILE *maps;
 	int error;
 
-	if (!spend(lines, COLLECT_ASKING))
+	if (!gc_spend(lines, COLLECT_ASKING))
 		return -E2BIG;
-	error = open_maps(pid, &maps);
+	error = gc_open_maps(pid, &maps);
 	if (!maps)
 		return error;
-	while ((whole = spend(lines, 1)) && fgets(line, sizeof(line), maps)) {
+	while ((whole = gc_spend(lines, 1)) && fgets(line, sizeof(line), maps)) {
 		unsigned long long inode;
 
 		/* Device numbers differ between views of a file system, so compare only inode and name. */
@@ -119,7 +119,7 @@ struct search {
 	bool found;
 };
 
-static void compare(void *data, uint64_t inode)
+static void gc_compare(void *data, uint64_t inode)
 {
 	struct search *search = data;
 
@@ -130,7 +130,7 @@ bool directory_maps(uint32_t pid, const struct stat *file, uint64_t *lines)
 {
 	struct search search = { .inode = file->st_ino };
 
-	return directory_mapped(pid, lines, compare, &search) != 0 || search.found;
+	return directory_mapped(pid, lines, gc_compare, &search) != 0 || search.found;
 }
 
 /* A damaged list may name every process, in each session again: beyond the limit of lines, sessions count as used. */
@@ -146,7 +146,7 @@ static bool used_by_others(struct collection *all, const struct stat *status)
 }
 
 /* Whether any record was written; true if that cannot be read. */
-static bool has_records(int fd, const struct wire_geometry *geometry)
+static bool gc_has_records(int fd, const struct wire_geometry *geometry)
 {
 	struct wire_ring ring;
 
@@ -215,14 +215,15 @@ static enum fate judge_open(struct collection *all, int fd, const struct stat *s
 	/* A child may enter, or its fork has failed; a process may execute another program. */
 	if (session_expects(header) || all->namespace)
 		return FATE_REMAINS;
-	return !session_was_killed(header) || !has_records(fd, &header->geometry) ? FATE_GOES : FATE_REMAINS;
+	return !session_was_killed(header) || !gc_has_records(fd, &header->geometry) ? FATE_GOES
+										     : FATE_REMAINS;
 }
 
 /*
  * Decide about a session file whose owner is gone, or may be of another namespace. A file that is not understood may be of another
  * version: it stays.
  */
-static enum fate judge(struct collection *all, const char *name, struct stat *status)
+static enum fate gc_judge(struct collection *all, const char *name, struct stat *status)
 {
 	int fd = openat(all->directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	enum fate fate;
@@ -326,7 +327,7 @@ static void keep_within(struct collection *all, const struct session_limits *lim
 	}
 }
 
-static void consider(struct collection *all, const char *name)
+static void gc_consider(struct collection *all, const char *name)
 {
 	struct remains *one;
 	struct stat status;
@@ -335,7 +336,7 @@ static void consider(struct collection *all, const char *name)
 	if (strlen(name) >= sizeof(one->name))
 		return;
 	all->namespace = 0;
-	fate = judge(all, name, &status);
+	fate = gc_judge(all, name, &status);
 	if (fate == FATE_GOES)
 		remove_one(all, name);
 	if (fate != FATE_REMAINS || all->count == COLLECT_MAX)
@@ -358,7 +359,7 @@ static void look_through(struct collection *all)
 
 			all->owner_lives = !owner_is_gone(entry->d_name, all->how->thorough);
 			if (!all->owner_lives || is_perhaps_elsewhere(all, entry->d_name))
-				consider(all, entry->d_name);
+				gc_consider(all, entry->d_name);
 			at += entry->d_reclen;
 		}
 	}

@@ -41,7 +41,7 @@ struct state {
 	bool nested; /* of a namespace below this one */
 };
 
-static bool read_state(int process, struct state *state)
+static bool namespaces_read_state(int process, struct state *state)
 {
 	const int fd = openat(process, "status", O_RDONLY | O_CLOEXEC);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
@@ -63,7 +63,7 @@ static bool read_state(int process, struct state *state)
 	return known;
 }
 
-static bool has(const struct namespaces *all, uint64_t inode)
+static bool namespaces_has(const struct namespaces *all, uint64_t inode)
 {
 	for (unsigned n = 0; n < all->count; n++)
 		if (all->living[n] == inode)
@@ -77,14 +77,15 @@ static bool add_namespace(struct namespaces *all, int process)
 	struct state state;
 	struct stat status;
 
-	if (!read_state(process, &state))
+	if (!namespaces_read_state(process, &state))
 		return faccessat(process, "status", F_OK, 0) != 0; /* it has gone */
 	if (state.ended || !state.nested)
 		return true;
 	if (fstatat(process, "ns/pid", &status, 0) != 0)
-		return read_state(process, &state) ? state.ended
-						   : true; /* it has ended meanwhile, or is not visible */
-	if (has(all, status.st_ino))
+		return namespaces_read_state(process, &state)
+			       ? state.ended
+			       : true; /* it has ended meanwhile, or is not visible */
+	if (namespaces_has(all, status.st_ino))
 		return true;
 	if (all->count == NAMESPACES_MAX)
 		return false;
@@ -92,7 +93,7 @@ static bool add_namespace(struct namespaces *all, int process)
 	return true;
 }
 
-static bool ask(struct namespaces *all)
+static bool namespaces_ask(struct namespaces *all)
 {
 	DIR *directory = opendir("/proc");
 	const struct dirent *entry;
@@ -120,7 +121,7 @@ bool namespaces_is_gone(struct namespaces *all, uint64_t inode)
 
 	if (!all->asked) {
 		all->asked = true;
-		all->known = nolibc_user() == 0 && session_is_here(&here) && ask(all);
+		all->known = nolibc_user() == 0 && session_is_here(&here) && namespaces_ask(all);
 	}
-	return all->known && inode != 0 && inode != FIRST_NAMESPACE && !has(all, inode);
+	return all->known && inode != 0 && inode != FIRST_NAMESPACE && !namespaces_has(all, inode);
 }

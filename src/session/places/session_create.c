@@ -185,7 +185,8 @@ static bool has_space(int fd, const struct wire_geometry *geometry)
 	       (uint64_t)system.f_bavail * (uint64_t)system.f_bsize >= rings * geometry->packet_bytes;
 }
 
-static int fill(struct session *session, int fd, const struct session_options *options, const char **why)
+static int session_create_fill(struct session *session, int fd, const struct session_options *options,
+			       const char **why)
 {
 	const struct wire_geometry *geometry = &session->geometry;
 	const uint64_t rings = (uint64_t)geometry->cpus + geometry->locked + 1;
@@ -233,14 +234,14 @@ static int fill(struct session *session, int fd, const struct session_options *o
 }
 
 /* Make the session file @path. */
-static int make(struct session *session, const struct session_options *options, const char *path,
-		const char **why)
+static int session_create_make(struct session *session, const struct session_options *options,
+			       const char *path, const char **why)
 {
 	int fd = open_new(path, session->geometry.file_bytes, why), error;
 
 	if (fd < 0)
 		return fd;
-	error = fill(session, fd, options, why);
+	error = session_create_fill(session, fd, options, why);
 	close(fd);
 	memcpy(session->geometry.magic, WIRE_SESSION_MAGIC, sizeof(session->geometry.magic));
 	if (error) {
@@ -251,8 +252,8 @@ static int make(struct session *session, const struct session_options *options, 
 	return error;
 }
 
-static int create(struct session *session, const struct session_options *options, enum directory_place place,
-		  char *path, size_t path_bytes, const char **why)
+static int session_create_create(struct session *session, const struct session_options *options,
+				 enum directory_place place, char *path, size_t path_bytes, const char **why)
 {
 	int error;
 
@@ -263,7 +264,7 @@ static int create(struct session *session, const struct session_options *options
 	if (options->buffer_max && !layout_has_room(session->geometry.file_bytes))
 		return -ENOMEM;
 	error = directory_file(path, path_bytes, place, true, &session->geometry, why);
-	return error ? error : make(session, options, path, why);
+	return error ? error : session_create_make(session, options, path, why);
 }
 
 /* In one place, if it cannot grow, then with rings that cannot grow. */
@@ -271,11 +272,11 @@ static int create_at(struct session *session, const struct session_options *opti
 		     enum directory_place place, char *path, size_t path_bytes, const char **why)
 {
 	struct session_options smaller = *options;
-	int error = create(session, options, place, path, path_bytes, why);
+	int error = session_create_create(session, options, place, path, path_bytes, why);
 
 	smaller.buffer_max = 0;
 	return error && error != -ENOSPC && options->buffer_max
-		       ? create(session, &smaller, place, path, path_bytes, why)
+		       ? session_create_create(session, &smaller, place, path, path_bytes, why)
 		       : error;
 }
 
@@ -297,7 +298,7 @@ int session_create_nameless(struct session *session, const struct session_option
 
 	*session = (struct session){ 0 };
 	error = decide_geometry(&session->geometry, options, why);
-	error = error ? error : make(session, options, "", why);
+	error = error ? error : session_create_make(session, options, "", why);
 	session->nameless = !error;
 	return error;
 }

@@ -56,7 +56,7 @@ static int register_figure(struct figures *figures, struct figure *figure)
 }
 
 /* The value is the record's only argument, behind the context, which a reading has not. */
-static void put_value(const struct figures *figures, const struct figure *figure, const void *value)
+static void figures_put_value(const struct figures *figures, const struct figure *figure, const void *value)
 {
 	const uint32_t context = wire_context_bytes(figures->session->geometry.context),
 		       length = (uint32_t)sizeof(struct wire_compact) + context + (uint32_t)sizeof(uint64_t);
@@ -80,9 +80,9 @@ static void record_mean(const struct figures *figures, const struct figure *figu
 		     percent = 100 * busy / seconds;
 
 	if (figure->unit == FIGURE_SECTORS)
-		put_value(figures, figure, &bytes);
+		figures_put_value(figures, figure, &bytes);
 	else
-		put_value(figures, figure, &percent);
+		figures_put_value(figures, figure, &percent);
 }
 
 /* A reading: the figures, and the time since the one before; 0: it is the first one. */
@@ -91,7 +91,7 @@ struct reading {
 	uint64_t elapsed_ns;
 };
 
-static void take_count(void *context, const char *name, enum figure_unit unit, uint64_t count)
+static void figures_take_count(void *context, const char *name, enum figure_unit unit, uint64_t count)
 {
 	const struct reading *reading = context;
 	struct figure *figure = find_figure(reading->figures, name, unit);
@@ -108,11 +108,11 @@ static void take_count(void *context, const char *name, enum figure_unit unit, u
 	figure->count = count;
 }
 
-static size_t take_all(struct figures *figures, uint64_t elapsed_ns)
+static size_t figures_take_all(struct figures *figures, uint64_t elapsed_ns)
 {
 	struct reading reading = { figures, elapsed_ns };
 
-	return figures_proc_read(take_count, &reading);
+	return figures_proc_read(figures_take_count, &reading);
 }
 
 int figures_open(struct figures *figures, struct session *session, char why[FIGURES_WHY])
@@ -125,7 +125,7 @@ int figures_open(struct figures *figures, struct session *session, char why[FIGU
 		return -ENOMEM;
 	}
 	figures->last_ns = clock_ns(CLOCK_MONOTONIC);
-	if (!take_all(figures, 0)) {
+	if (!figures_take_all(figures, 0)) {
 		snprintf(why, FIGURES_WHY,
 			 "there is neither /proc/pressure nor /proc/diskstats that can be read");
 		return -ENOENT;
@@ -139,7 +139,7 @@ void figures_read(struct figures *figures)
 
 	if (!elapsed)
 		return;
-	take_all(figures, elapsed);
+	figures_take_all(figures, elapsed);
 	figures->last_ns = now;
 	figures->longest_ns = elapsed > figures->longest_ns ? elapsed : figures->longest_ns;
 	figures->readings++;

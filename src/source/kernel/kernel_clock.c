@@ -38,7 +38,7 @@ static struct kernel_clock_pair *pair_at(struct kernel_clock *clock, unsigned nu
 }
 
 /* Ticks of a time in the interval that begins with a pair; before the pair, too. */
-static uint64_t convert(const struct kernel_clock_pair *from, uint64_t ns)
+static uint64_t kernel_clock_convert(const struct kernel_clock_pair *from, uint64_t ns)
 {
 	const bool before = ns < from->ns;
 	const uint64_t distance = before ? from->ns - ns : ns - from->ns;
@@ -70,7 +70,7 @@ static void thin_out(struct kernel_clock *clock)
 
 		*pair = clock->pairs[n];
 		pair->rate = rate_between(pair, next);
-		ticks = convert(pair, left_out->ns);
+		ticks = kernel_clock_convert(pair, left_out->ns);
 		distance = ticks > left_out->ticks ? ticks - left_out->ticks : left_out->ticks - ticks;
 		if (to_ns(distance, pair->rate) > wrong)
 			wrong = to_ns(distance, pair->rate);
@@ -90,7 +90,7 @@ void kernel_clock_add(struct kernel_clock *clock, uint64_t ns, uint64_t ticks, u
 	if (ns - last->ns < KERNEL_CLOCK_STEP || ns <= last->ns || ticks <= last->ticks)
 		return;
 	/* If the rate changed somewhere in the interval, the interpolation is wrong by a quarter of this, at most. */
-	expected = convert(last, ns);
+	expected = kernel_clock_convert(last, ns);
 	wrong = expected > ticks ? expected - ticks : ticks - expected;
 	last->rate = rate_between(last, &(struct kernel_clock_pair){ ns, ticks, 0 });
 	error = to_ns((clock->count > 1 ? wrong / 4 : 0) + width / 2, last->rate) + 1;
@@ -139,5 +139,5 @@ uint64_t kernel_clock_ticks(const struct kernel_clock *clock, uint64_t ns)
 		return ns;
 	while (n > oldest && clock->pairs[n % KERNEL_CLOCK_PAIRS].ns > ns)
 		n--;
-	return convert(&clock->pairs[n % KERNEL_CLOCK_PAIRS], ns);
+	return kernel_clock_convert(&clock->pairs[n % KERNEL_CLOCK_PAIRS], ns);
 }

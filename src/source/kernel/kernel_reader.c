@@ -22,7 +22,8 @@ static void do_nothing(void *context)
 	(void)context;
 }
 
-static void convert(void *context, unsigned ring, struct wire_packet *packet, const struct ring_piece *piece)
+static void kernel_reader_convert_time(void *context, unsigned ring, struct wire_packet *packet,
+				       const struct ring_piece *piece)
 {
 	kernel_reader_convert(context, ring, packet, piece);
 }
@@ -34,7 +35,7 @@ int kernel_reader_begin(struct kernel_reader *reader, const struct ring *rings, 
 		.more = { .rings = rings,
 			  .count = count,
 			  .round = do_nothing,
-			  .translate = convert,
+			  .translate = kernel_reader_convert_time,
 			  .context = reader },
 		.clock = clock,
 		.names = names,

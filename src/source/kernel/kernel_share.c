@@ -112,7 +112,8 @@ static int borrow_clock(struct kernel_borrowed *borrowed, int process)
 	return whole ? 0 : -EBADMSG;
 }
 
-static int borrow(struct kernel_borrowed *borrowed, const struct session *session, int process, uint32_t file)
+static int kernel_share_borrow(struct kernel_borrowed *borrowed, const struct session *session, int process,
+			       uint32_t file)
 {
 	const unsigned count =
 		kernel_ring_count(); /* a session whose clock is not the processor's has no rings of CPUs */
@@ -151,7 +152,7 @@ int kernel_borrow(struct kernel_borrowed *borrowed, const struct session *sessio
 	process = (int)syscall(SYS_pidfd_open, (pid_t)session->geometry.owner, 0);
 	if (process < 0)
 		return -errno;
-	result = borrow(borrowed, session, process, file);
+	result = kernel_share_borrow(borrowed, session, process, file);
 	close(process);
 	return result;
 }

@@ -116,7 +116,7 @@ static void *make_memory(struct kernel_source *source, unsigned bytes, unsigned 
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-static int make_rings(struct kernel_source *source, uint64_t buffer_bytes)
+static int kernel_source_make_rings(struct kernel_source *source, uint64_t buffer_bytes)
 {
 	const unsigned count = kernel_ring_count();
 	unsigned bytes;
@@ -235,7 +235,7 @@ static size_t attach_alike(struct kernel_source *source, const struct kernel_poi
 }
 
 /* Say which right or part of the kernel is missing. */
-static void explain(char why[KERNEL_WHY], int error, const char *what)
+static void kernel_source_explain(char why[KERNEL_WHY], int error, const char *what)
 {
 	if (error == -EPERM || error == -EACCES)
 		kernel_rights_explain(why, KERNEL_WHY, what, strcmp(what, tracefs_word) == 0);
@@ -253,14 +253,14 @@ static void note_refused(struct kernel_source *source, const struct tracepoint *
 		if (point->refused)
 			snprintf(source->refused_why, KERNEL_WHY, "%s: %s", name, point->refused);
 		else
-			explain(source->refused_why, error, name);
+			kernel_source_explain(source->refused_why, error, name);
 		source->refused_error = error;
 	}
 	source->events -= error != 0;
 }
 
 /* Attach to all that can be. Return: 0; -errno: to none. */
-static int attach(struct kernel_source *source, const struct kernel_points *points)
+static int kernel_source_attach(struct kernel_source *source, const struct kernel_points *points)
 {
 	const bool untyped = is_forced("bpf-untyped");
 	bool calls = false, enters;
@@ -335,7 +335,7 @@ static void append_asleep(void *context, const struct kernel_asleep *thread)
 }
 
 /* The moment in ticks. A record of the same moment differs by less than EXACT_NS, whatever pairs of the clock follow. */
-static uint64_t ticks_of(struct kernel_source *source, int64_t ns)
+static uint64_t kernel_source_ticks_of(struct kernel_source *source, int64_t ns)
 {
 	kernel_clock_round(&source->clock);
 	return kernel_clock_ticks(&source->clock, (uint64_t)ns);
@@ -346,7 +346,7 @@ static void start_programs(struct kernel_source *source)
 {
 	for (unsigned n = 0; n < source->more.count; n++)
 		__atomic_store_n(&source->rings[n].control->state, WIRE_RING_READY, __ATOMIC_SEQ_CST);
-	source->from = ticks_of(source, (int64_t)clock_ns(CLOCK_MONOTONIC) + EXACT_NS);
+	source->from = kernel_source_ticks_of(source, (int64_t)clock_ns(CLOCK_MONOTONIC) + EXACT_NS);
 }
 
 /* ---- the drain's side */
@@ -364,7 +364,7 @@ static void count_missed(struct kernel_source *source)
 }
 
 /* A call that has not ended, or whose thread was killed in it, is not read any more. */
-static void count_unread(struct kernel_source *source)
+static void kernel_source_count_unread(struct kernel_source *source)
 {
 	uint32_t key;
 
@@ -392,7 +392,7 @@ static void note_names(struct kernel_source *source)
 		}
 }
 
-static void round_begins(void *context)
+static void kernel_source_round_begins(void *context)
 {
 	struct kernel_source *source = context;
 
@@ -407,8 +407,8 @@ static void round_begins(void *context)
 	note_names(source);
 }
 
-static void translate(void *context, unsigned ring, struct wire_packet *packet,
-		      const struct ring_piece *piece)
+static void kernel_source_translate(void *context, unsigned ring, struct wire_packet *packet,
+				    const struct ring_piece *piece)
 {
 	struct kernel_source *source = context;
 
@@ -432,7 +432,7 @@ static int open_tracefs(char why[KERNEL_WHY])
 		snprintf(why, KERNEL_WHY,
 			 "the kernel has no tracefs (CONFIG_TRACING), or its lockdown forbids it");
 	else if (events < 0)
-		explain(why, events, tracefs_word);
+		kernel_source_explain(why, events, tracefs_word);
 	return events;
 }
 
@@ -481,8 +481,8 @@ static int check_tracefs(struct kernel_source *source, char why[KERNEL_WHY])
 }
 
 /* Choose the tracepoints and their filters. */
-static int choose(struct kernel_source *source, const struct kernel_options *options, int events,
-		  char why[KERNEL_WHY])
+static int kernel_source_choose(struct kernel_source *source, const struct kernel_options *options,
+				int events, char why[KERNEL_WHY])
 {
 	struct kernel_points *points = &source->points;
 	const bool programs = source->mechanism == KERNEL_BY_BPF;
@@ -500,7 +500,7 @@ static int choose(struct kernel_source *source, const struct kernel_options *opt
 	if (!error && source->mechanism == KERNEL_BY_TRACEFS)
 		error = check_tracefs(source, why);
 	if (error && error != -ENOENT && error != -ENOTSUP)
-		explain(why, error, tracefs_word);
+		kernel_source_explain(why, error, tracefs_word);
 	return error;
 }
 
@@ -537,7 +537,7 @@ static int attach_by(struct kernel_source *source, const struct kernel_options *
 	int error;
 
 	if (source->mechanism == KERNEL_BY_BPF)
-		return attach(source, &source->points);
+		return kernel_source_attach(source, &source->points);
 	if (source->mechanism == KERNEL_BY_TRACEFS) {
 		error = attach_tracefs(source, options, events);
 		if (!error || is_forced(tracefs_word))
@@ -560,7 +560,7 @@ static int open_mechanism(struct kernel_source *source, const struct kernel_opti
 		source->layout.met = source->follow.met;
 	}
 	if (!error)
-		error = make_rings(source, options->buffer_bytes);
+		error = kernel_source_make_rings(source, options->buffer_bytes);
 	if (!error)
 		error = task_names_begin(&source->names, source->session, source->layout.met);
 	if (!error)
@@ -586,15 +586,15 @@ static int open_mechanism(struct kernel_source *source, const struct kernel_opti
 	return 0;
 }
 
-static int open_parts(struct kernel_source *source, const struct kernel_options *options, int events,
-		      char why[KERNEL_WHY])
+static int kernel_source_open_parts(struct kernel_source *source, const struct kernel_options *options,
+				    int events, char why[KERNEL_WHY])
 {
 	const bool forced = is_forced("perf") || is_forced(tracefs_word);
 	const int refused = forced ? -ENOSYS : try_programs();
 	int error;
 
 	source->mechanism = !refused ? KERNEL_BY_BPF : is_forced("perf") ? KERNEL_BY_PERF : KERNEL_BY_TRACEFS;
-	error = choose(source, options, events, why);
+	error = kernel_source_choose(source, options, events, why);
 	if (error)
 		return error;
 	error = open_mechanism(source, options, events);
@@ -607,8 +607,8 @@ static int open_parts(struct kernel_source *source, const struct kernel_options 
 	if (error && source->mechanism == KERNEL_BY_TRACEFS)
 		snprintf(why, KERNEL_WHY, "tracefs gives no instance: %s", strerror(-error));
 	else if (error)
-		explain(why, refused && refused != -ENOSYS ? refused : error,
-			refused ? "BPF and perf events" : "BPF");
+		kernel_source_explain(why, refused && refused != -ENOSYS ? refused : error,
+				      refused ? "BPF and perf events" : "BPF");
 	return error;
 }
 
@@ -633,8 +633,9 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 	};
 	for (unsigned n = 0; n < KERNEL_FOLLOW_PROGRAMS; n++)
 		source->follow.watches[n] = source->follow.programs[n] = -1;
-	source->more =
-		(struct drain_more){ .round = round_begins, .translate = translate, .context = source };
+	source->more = (struct drain_more){ .round = kernel_source_round_begins,
+					    .translate = kernel_source_translate,
+					    .context = source };
 	if (!is_initial_namespace()) {
 		snprintf(why, KERNEL_WHY,
 			 "this process is in a PID namespace of its own; run it outside the container");
@@ -644,7 +645,7 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 	if (events < 0)
 		return events;
 	tracefs_instance_sweep(events);
-	error = open_parts(source, options, events, why);
+	error = kernel_source_open_parts(source, options, events, why);
 	close(events);
 	if (error) {
 		kernel_source_finish(source);
@@ -662,7 +663,7 @@ bool kernel_source_has_all_calls(const struct kernel_source *source)
 /* Let no program append any more: those that have not seen the state hold a lock. */
 static void stop_programs(struct kernel_source *source)
 {
-	source->to = ticks_of(source, (int64_t)clock_ns(CLOCK_MONOTONIC) - EXACT_NS);
+	source->to = kernel_source_ticks_of(source, (int64_t)clock_ns(CLOCK_MONOTONIC) - EXACT_NS);
 	for (unsigned n = 0; n < source->more.count; n++)
 		__atomic_store_n(&source->rings[n].control->state, WIRE_RING_ABSENT, __ATOMIC_SEQ_CST);
 	for (unsigned n = 0; n < source->more.count; n++)
@@ -674,7 +675,7 @@ static void stop_programs(struct kernel_source *source)
  * Closing a tracepoint for the last time waits for all CPUs, some 50 ms each. A child does that, so that the recorder does not
  * wait: it ends when the recorder's descriptors, the pipe's last, are closed. It holds nothing else.
  */
-static void detach(struct kernel_source *source)
+static void kernel_source_detach(struct kernel_source *source)
 {
 	int pipe[2] = { -1, -1 };
 	char byte;
@@ -697,7 +698,7 @@ static void detach(struct kernel_source *source)
 
 const struct drain_more *kernel_source_snapshot(struct kernel_source *source)
 {
-	round_begins(source);
+	kernel_source_round_begins(source);
 	memset(source->snapshot.times, 0, source->more.count * sizeof(*source->snapshot.times));
 	return &source->snapshot.more;
 }
@@ -744,11 +745,11 @@ void kernel_source_finish(struct kernel_source *source)
 	} else {
 		stop_programs(source);
 		count_missed(source);
-		count_unread(source);
+		kernel_source_count_unread(source);
 		if (source->asleep)
 			kernel_asleep_each(source->asleep_program, append_asleep, source);
 	}
-	detach(source);
+	kernel_source_detach(source);
 }
 
 void kernel_source_close(struct kernel_source *source)

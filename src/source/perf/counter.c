@@ -8,7 +8,7 @@
 
 #include "source/perf/counter.h"
 
-static int open_event(const struct counter *counter)
+static int counter_open_event(const struct counter *counter)
 {
 	struct perf_event_attr attr = { .type = counter->event.type,
 					.size = sizeof(attr),
@@ -27,11 +27,11 @@ static int open_event(const struct counter *counter)
 
 int counter_open(struct counter *counter)
 {
-	int fd = open_event(counter);
+	int fd = counter_open_event(counter);
 
 	if ((fd == -EACCES || fd == -EPERM) && !counter->user) {
 		counter->user = true;
-		fd = open_event(counter);
+		fd = counter_open_event(counter);
 	}
 	counter->fd = fd < 0 ? -1 : fd;
 	return fd < 0 ? fd : 0;

@@ -30,7 +30,7 @@ static void print_choice(FILE *out, const struct perf *perf)
 }
 
 /* During the recording, `received` includes samples that wait to be sorted: they are left out. */
-static uint64_t received(const struct sampler_ledger *ledger, bool ended)
+static uint64_t profile_file_received(const struct sampler_ledger *ledger, bool ended)
 {
 	uint64_t settled = ledger->attributed;
 
@@ -40,26 +40,27 @@ static uint64_t received(const struct sampler_ledger *ledger, bool ended)
 }
 
 /* The ledger of waits, and threads that stopped without a wait. */
-static void print_waits(FILE *out, const struct sampler_totals *totals, bool ended)
+static void profile_file_print_waits(FILE *out, const struct sampler_totals *totals, bool ended)
 {
 	const struct sampler_ledger *waits = &totals->ledgers[SAMPLER_WAITS];
 
 	fprintf(out,
 		"off_cpu.received=%" PRIu64 "\noff_cpu.attributed=%" PRIu64 "\noff_cpu.ns=%" PRIu64
 		"\noff_cpu.lost_ns=%" PRIu64 "\n",
-		received(waits, ended), waits->attributed, totals->waited_ns, totals->lost_ns);
+		profile_file_received(waits, ended), waits->attributed, totals->waited_ns, totals->lost_ns);
 	fprintf(out,
 		"blocked_before=%" PRIu64 "\npreempted=%" PRIu64 "\npreempted_ns=%" PRIu64
 		"\nswitch_lost=%" PRIu64 "\n",
 		totals->blocked_before, totals->preempted, totals->preempted_ns, totals->switch_lost);
 }
 
-static void print_wakers(FILE *out, const struct sampler_totals *totals, bool ended)
+static void profile_file_print_wakers(FILE *out, const struct sampler_totals *totals, bool ended)
 {
 	const struct sampler_ledger *wakers = &totals->ledgers[SAMPLER_WAKERS];
 
 	fprintf(out, "wakers.received=%" PRIu64 "\nwakers.attributed=%" PRIu64 "\nwakers.lost=%" PRIu64 "\n",
-		received(wakers, ended), wakers->attributed, received(wakers, ended) - wakers->attributed);
+		profile_file_received(wakers, ended), wakers->attributed,
+		profile_file_received(wakers, ended) - wakers->attributed);
 }
 
 static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
@@ -69,7 +70,7 @@ static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 	uint64_t all = 0, attributed = 0;
 
 	for (unsigned kind = 0; kind < SAMPLER_KINDS; kind++) {
-		all += received(&ledgers[kind], ended);
+		all += profile_file_received(&ledgers[kind], ended);
 		attributed += ledgers[kind].attributed;
 	}
 
@@ -92,9 +93,9 @@ static void print_ledger(FILE *out, const struct sampler *sampler, bool ended)
 		sampler->images.unreadable, sampler->attribution.jit.late, totals->continued,
 		totals->scanned);
 	if (sampler->perf.off_cpu)
-		print_waits(out, totals, ended);
+		profile_file_print_waits(out, totals, ended);
 	if (sampler->perf.off_cpu && sampler->perf.wakes)
-		print_wakers(out, totals, ended);
+		profile_file_print_wakers(out, totals, ended);
 }
 
 /* Work that was not done because it exceeded an allowance, and the processes and users that caused it. */
@@ -112,7 +113,7 @@ static void print_budget(FILE *out, const struct budget *budget)
 }
 
 /* Overwrite the old file in place, which also works on a full disk. */
-static int overwrite(int directory, const char *text, size_t bytes)
+static int profile_file_overwrite(int directory, const char *text, size_t bytes)
 {
 	int fd = create_reopen(directory, ".burin/profile"), error = 0;
 
@@ -147,7 +148,7 @@ int profile_write(const struct sampler *sampler, bool ended)
 	fclose(out);
 	if (!error)
 		error = replace_file(sampler->directory, ".burin/profile", text, bytes);
-	if (error && error != -ENOMEM && overwrite(sampler->directory, text, bytes) == 0)
+	if (error && error != -ENOMEM && profile_file_overwrite(sampler->directory, text, bytes) == 0)
 		error = 0;
 	free(text);
 	return error;

@@ -50,7 +50,7 @@ enum {
 	SAMPLER_LEDGER_ROUNDS = 20,
 };
 
-static int register_event(struct sampler *sampler, enum sampler_kind kind)
+static int sampler_register_event(struct sampler *sampler, enum sampler_kind kind)
 {
 	char name[WIRE_NAME_MAX + 1];
 	const bool wakers = kind == SAMPLER_WAKERS,
@@ -73,7 +73,7 @@ static int register_event(struct sampler *sampler, enum sampler_kind kind)
 	return error ? error : sampler->events[kind] ? 0 : -ENOSPC;
 }
 
-static void init(struct sampler *sampler, struct session *session)
+static void sampler_init(struct sampler *sampler, struct session *session)
 {
 	*sampler = (struct sampler){ .session = session,
 				     .directory = -1,
@@ -86,12 +86,12 @@ static void init(struct sampler *sampler, struct session *session)
 /* The source of samples is open: register the events. */
 static int register_events(struct sampler *sampler, char *why, size_t bytes)
 {
-	int error = register_event(sampler, SAMPLER_SAMPLES);
+	int error = sampler_register_event(sampler, SAMPLER_SAMPLES);
 
 	if (!error && sampler->perf.off_cpu)
-		error = register_event(sampler, SAMPLER_WAITS);
+		error = sampler_register_event(sampler, SAMPLER_WAITS);
 	if (!error && sampler->perf.off_cpu && sampler->perf.wakes)
-		error = register_event(sampler, SAMPLER_WAKERS);
+		error = sampler_register_event(sampler, SAMPLER_WAKERS);
 	if (error) {
 		snprintf(why, bytes, "the session has no room for the event: %s", strerror(-error));
 		sampler_close(sampler);
@@ -104,7 +104,7 @@ int sampler_open(struct sampler *sampler, struct session *session, const struct 
 {
 	int error;
 
-	init(sampler, session);
+	sampler_init(sampler, session);
 	error = perf_open(&sampler->perf, options, why, bytes);
 	if (error)
 		return error;
@@ -123,7 +123,7 @@ int sampler_open_preload(struct sampler *sampler, struct session *session, const
 {
 	int error;
 
-	init(sampler, session);
+	sampler_init(sampler, session);
 	error = preload_reader_open(&sampler->preload, options, why, bytes);
 	if (error)
 		return error;
@@ -184,7 +184,7 @@ static uint64_t counted_by_side_band(const struct perf *perf)
 	return counted;
 }
 
-static int begin(struct sampler *sampler, int directory)
+static int sampler_begin_trace(struct sampler *sampler, int directory)
 {
 	const uint64_t begin = perf_now(&sampler->perf); /* all events are open */
 	int error;
@@ -237,7 +237,7 @@ int sampler_begin(struct sampler *sampler, int directory)
 {
 	static const char *const files[] = { ".burin/profile", ".burin/images", ".burin/tasks",
 					     ".burin/stacks", ".burin/contexts" };
-	const int error = begin(sampler, directory);
+	const int error = sampler_begin_trace(sampler, directory);
 
 	/* The trace continues without samples, and without incomplete tables. */
 	for (unsigned n = 0; error && n < sizeof(files) / sizeof(files[0]); n++)
@@ -292,7 +292,7 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 	write_ledger(sampler);
 }
 
-static void stop(struct sampler *sampler)
+static void sampler_stop(struct sampler *sampler)
 {
 	if (sampler->by_preload)
 		preload_reader_stop(&sampler->preload);
@@ -490,7 +490,7 @@ int sampler_finish(struct sampler *sampler, struct sampler_totals *totals)
 
 	if (!sampler->by_preload)
 		sampler->waits.end = perf_now(&sampler->perf); /* all switches up to here are in the rings */
-	stop(sampler);
+	sampler_stop(sampler);
 	sampler_round(sampler, &fullest);
 	find_last_gaps(sampler);
 	rounds_end(&sampler->rounds, sampler_take_entry, sampler);

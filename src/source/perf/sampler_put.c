@@ -2,7 +2,7 @@
 /* The sampler writes samples and waits as records of the trace; see sampler_put.h. */
 #include "source/perf/sampler_put.h"
 
-static void settle(struct sampler *sampler, enum sampler_kind kind, uint64_t kept)
+static void sampler_put_settle(struct sampler *sampler, enum sampler_kind kind, uint64_t kept)
 {
 	struct sampler_ledger *ledger = &sampler->totals.ledgers[kind];
 
@@ -26,9 +26,9 @@ void sampler_commit(struct sampler *sampler)
 	samples_commit(&sampler->samples);
 	totals->kernel = samples_kept(&sampler->samples, SAMPLES_KERNEL);
 	totals->user = samples_kept(&sampler->samples, SAMPLES_USER);
-	settle(sampler, SAMPLER_SAMPLES, totals->kernel + totals->user);
-	settle(sampler, SAMPLER_WAITS, samples_kept(&sampler->samples, SAMPLES_OFF_CPU));
-	settle(sampler, SAMPLER_WAKERS, samples_kept(&sampler->samples, SAMPLES_WAKERS));
+	sampler_put_settle(sampler, SAMPLER_SAMPLES, totals->kernel + totals->user);
+	sampler_put_settle(sampler, SAMPLER_WAITS, samples_kept(&sampler->samples, SAMPLES_OFF_CPU));
+	sampler_put_settle(sampler, SAMPLER_WAKERS, samples_kept(&sampler->samples, SAMPLES_WAKERS));
 }
 
 enum wire_sample sampler_attribute(struct sampler *sampler, const struct record *record,
@@ -43,8 +43,8 @@ enum wire_sample sampler_attribute(struct sampler *sampler, const struct record 
 	return loss;
 }
 
-static enum wire_sample put(struct sampler *sampler, enum sampler_kind kind, unsigned cpu,
-			    const struct samples_record *record)
+static enum wire_sample sampler_put_put(struct sampler *sampler, enum sampler_kind kind, unsigned cpu,
+					const struct samples_record *record)
 {
 	if (sampler->samples.error)
 		return WIRE_SAMPLE_WRITE;
@@ -63,15 +63,16 @@ void sampler_put_sample(struct sampler *sampler, unsigned cpu, const struct reco
 	enum wire_sample loss = sampler_attribute(sampler, record, &context);
 
 	if (!loss)
-		loss = put(sampler, SAMPLER_SAMPLES, cpu,
-			   &(struct samples_record){ .id = sampler->events[SAMPLER_SAMPLES],
-						     .tid = context.tid,
-						     .time = perf_ticks(&sampler->perf, record->time),
-						     .task = context.task,
-						     .stack = context.stack,
-						     .group = context.kernel ? SAMPLES_KERNEL : SAMPLES_USER,
-						     .weighted = sampler->perf.event.counting,
-						     .weight = record->sample.period });
+		loss = sampler_put_put(
+			sampler, SAMPLER_SAMPLES, cpu,
+			&(struct samples_record){ .id = sampler->events[SAMPLER_SAMPLES],
+						  .tid = context.tid,
+						  .time = perf_ticks(&sampler->perf, record->time),
+						  .task = context.task,
+						  .stack = context.stack,
+						  .group = context.kernel ? SAMPLES_KERNEL : SAMPLES_USER,
+						  .weighted = sampler->perf.event.counting,
+						  .weight = record->sample.period });
 	sampler->totals.ledgers[SAMPLER_SAMPLES].lost[loss]++;
 	sampler->totals.ends[context.ends] += !loss;
 }
@@ -99,15 +100,16 @@ void sampler_put_wait(void *data, const struct offcpu_wait *wait)
 	if (!loss && !context.stack)
 		loss = without_stack(sampler, wait->thread, &context);
 	if (!loss)
-		loss = put(sampler, SAMPLER_WAITS, wait->cpu,
-			   &(struct samples_record){ .id = sampler->events[SAMPLER_WAITS],
-						     .tid = wait->thread->tid,
-						     .time = perf_ticks(&sampler->perf, wait->end),
-						     .task = context.task,
-						     .stack = context.stack,
-						     .group = SAMPLES_OFF_CPU,
-						     .weighted = true,
-						     .weight = wait->ns });
+		loss = sampler_put_put(
+			sampler, SAMPLER_WAITS, wait->cpu,
+			&(struct samples_record){ .id = sampler->events[SAMPLER_WAITS],
+						  .tid = wait->thread->tid,
+						  .time = perf_ticks(&sampler->perf, wait->end),
+						  .task = context.task,
+						  .stack = context.stack,
+						  .group = SAMPLES_OFF_CPU,
+						  .weighted = true,
+						  .weight = wait->ns });
 	ledger->received++;
 	ledger->lost[loss]++;
 	sampler->totals.ends[context.ends] += !loss;
@@ -122,17 +124,18 @@ void sampler_put_waker(void *data, const struct offcpu_waker *waker)
 	enum wire_sample loss = waker->loss;
 
 	if (!loss)
-		loss = put(sampler, SAMPLER_WAKERS, waker->cpu,
-			   &(struct samples_record){ .id = sampler->events[SAMPLER_WAKERS],
-						     .tid = waker->context.tid,
-						     .time = perf_ticks(&sampler->perf, waker->time),
-						     .task = waker->context.task,
-						     .stack = waker->context.stack,
-						     .group = SAMPLES_WAKERS,
-						     .weighted = true,
-						     .weight = waker->ns,
-						     .woken = waker->woken,
-						     .interrupt = !waker->context.tid });
+		loss = sampler_put_put(
+			sampler, SAMPLER_WAKERS, waker->cpu,
+			&(struct samples_record){ .id = sampler->events[SAMPLER_WAKERS],
+						  .tid = waker->context.tid,
+						  .time = perf_ticks(&sampler->perf, waker->time),
+						  .task = waker->context.task,
+						  .stack = waker->context.stack,
+						  .group = SAMPLES_WAKERS,
+						  .weighted = true,
+						  .weight = waker->ns,
+						  .woken = waker->woken,
+						  .interrupt = !waker->context.tid });
 	ledger->received++;
 	ledger->lost[loss]++;
 	sampler->totals.ends[waker->context.ends] += !loss;

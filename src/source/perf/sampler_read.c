@@ -59,8 +59,8 @@ static void take_wake(struct sampler *sampler, struct record *record, unsigned c
 }
 
 /* Process a record; they come in order of time. @entry: ->record, ->bytes and ->found count */
-static void take_record(struct sampler *sampler, const struct perf_ring *ring,
-			const struct rounds_entry *entry)
+static void sampler_read_take_record(struct sampler *sampler, const struct perf_ring *ring,
+				     const struct rounds_entry *entry)
 {
 	struct record record;
 
@@ -100,12 +100,13 @@ void sampler_take_entry(void *data, const struct rounds_entry *entry)
 	struct sampler *sampler = data;
 	const struct perf *perf = &sampler->perf;
 
-	take_record(sampler, &perf->rings[entry->ring / perf->cpus][entry->ring % perf->cpus], entry);
+	sampler_read_take_record(sampler, &perf->rings[entry->ring / perf->cpus][entry->ring % perf->cpus],
+				 entry);
 }
 
 /* Handle a record that is too late to be sorted. Return: whether nothing is left to do. */
-static bool is_late(struct sampler *sampler, const struct perf_ring *ring, const struct record *record,
-		    const struct rounds_entry *entry)
+static bool sampler_read_is_late(struct sampler *sampler, const struct perf_ring *ring,
+				 const struct record *record, const struct rounds_entry *entry)
 {
 	if (!rounds_late(&sampler->rounds, record->time))
 		return false;
@@ -116,7 +117,7 @@ static bool is_late(struct sampler *sampler, const struct perf_ring *ring, const
 	sampler->totals.late++;
 	if (ring->feed != PERF_SIDE) /* it is sorted before all records that wait */
 		return false;
-	take_record(sampler, ring, entry); /* late, but later samples need it */
+	sampler_read_take_record(sampler, ring, entry); /* late, but later samples need it */
 	return true;
 }
 
@@ -157,7 +158,7 @@ static void read_record(struct sampler *sampler, struct perf_ring *ring, struct 
 		totals->throttled++;
 	if (record.kind == RECORD_OTHER || record.kind == RECORD_THROTTLE ||
 	    (record.kind == RECORD_LOST && ring->feed != PERF_SWITCHES) ||
-	    is_late(sampler, ring, &record, &entry))
+	    sampler_read_is_late(sampler, ring, &record, &entry))
 		return;
 	if (record.kind == RECORD_MAP) /* at once, while the file exists */
 		entry.found = images_find(&sampler->images, record.pid, &record.map);
@@ -170,8 +171,8 @@ static void read_record(struct sampler *sampler, struct perf_ring *ring, struct 
 }
 
 /* Read a ring. The side band of the preload library has one ring for all CPUs: it is read with the first CPU. */
-static struct rounds_chunk *take(struct sampler *sampler, struct perf_ring *ring,
-				 const struct perf_area *area, size_t *bytes, unsigned *fill)
+static struct rounds_chunk *sampler_read_take(struct sampler *sampler, struct perf_ring *ring,
+					      const struct perf_area *area, size_t *bytes, unsigned *fill)
 {
 	if (!sampler->by_preload)
 		return area->page ? perf_ring_take(&sampler->perf, ring->feed, area, &sampler->rounds, bytes,
@@ -190,7 +191,7 @@ static void read_area(struct sampler *sampler, struct perf_ring *ring, const str
 {
 	size_t bytes = 0;
 	unsigned fill = 0;
-	struct rounds_chunk *chunk = take(sampler, ring, area, &bytes, &fill);
+	struct rounds_chunk *chunk = sampler_read_take(sampler, ring, area, &bytes, &fill);
 
 	if (fill > *fullest)
 		*fullest = fill;

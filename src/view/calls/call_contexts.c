@@ -39,7 +39,7 @@ struct merger {
 /* ---- Calls to nodes */
 
 /* The node of a function below another; 0: there is none, and no room for it. */
-static uint32_t find_node(struct merger *merger, uint32_t caller, uint32_t function)
+static uint32_t call_contexts_find_node(struct merger *merger, uint32_t caller, uint32_t function)
 {
 	struct call_contexts *contexts = merger->contexts;
 	const uint32_t key = merger->keys[function], depth = contexts->nodes[caller].depth + 1;
@@ -63,14 +63,15 @@ static uint32_t find_node(struct merger *merger, uint32_t caller, uint32_t funct
 	return number;
 }
 
-static int enter_call(void *data, struct call_walk_stack *stack)
+static int call_contexts_enter_call(void *data, struct call_walk_stack *stack)
 {
 	struct merger *merger = data;
 	struct call_contexts *contexts = merger->contexts;
 	struct call_frame *frame = &stack->frames[stack->count - 1];
 	const uint32_t caller = stack->count > 1 ? (uint32_t)frame[-1].user : 0;
 	/* Between a call without a node and its callees there is no node either. */
-	uint32_t node = stack->count > 1 && !caller ? 0 : find_node(merger, caller, frame->function);
+	uint32_t node =
+		stack->count > 1 && !caller ? 0 : call_contexts_find_node(merger, caller, frame->function);
 
 	contexts->call_count++;
 	contexts->open += frame->open;
@@ -88,7 +89,7 @@ static int enter_call(void *data, struct call_walk_stack *stack)
 	return 0;
 }
 
-static void leave_call(void *data, struct call_walk_stack *stack)
+static void call_contexts_leave_call(void *data, struct call_walk_stack *stack)
 {
 	const struct merger *merger = data;
 	const struct call_frame *frame = &stack->frames[stack->count - 1];
@@ -98,7 +99,7 @@ static void leave_call(void *data, struct call_walk_stack *stack)
 }
 
 /* The thread of a stack at the time of its last call. */
-static bool select_call(void *data, struct call_walk_stack *stack, uint64_t end)
+static bool call_contexts_select_call(void *data, struct call_walk_stack *stack, uint64_t end)
 {
 	struct merger *merger = data;
 	struct call_thread_span *thread = stack->user;
@@ -119,7 +120,7 @@ static bool select_call(void *data, struct call_walk_stack *stack, uint64_t end)
 	return thread->selected;
 }
 
-static int find_keys(struct merger *merger)
+static int call_contexts_find_keys(struct merger *merger)
 {
 	struct call_contexts *contexts = merger->contexts;
 	const uint32_t count = burin_calls_functions(contexts->calls);
@@ -144,7 +145,7 @@ struct sibling {
 	uint64_t total;
 };
 
-static int by_caller(const void *a, const void *b)
+static int call_contexts_by_caller(const void *a, const void *b)
 {
 	const struct sibling *one = a, *other = b;
 
@@ -161,7 +162,7 @@ static int link_nodes(struct call_contexts *contexts)
 		return -ENOMEM;
 	for (uint32_t n = 1; n < contexts->count; n++)
 		siblings[n] = (struct sibling){ n, contexts->nodes[n].caller, contexts->nodes[n].total };
-	qsort(siblings + 1, contexts->count - 1, sizeof(*siblings), by_caller);
+	qsort(siblings + 1, contexts->count - 1, sizeof(*siblings), call_contexts_by_caller);
 	for (uint32_t n = 1; n < contexts->count; n++) {
 		struct call_context *caller = &contexts->nodes[siblings[n].caller];
 
@@ -172,18 +173,19 @@ static int link_nodes(struct call_contexts *contexts)
 	return 0;
 }
 
-static int merge(struct merger *merger, const struct view_profile_filter *filter, unsigned threads)
+static int call_contexts_merge(struct merger *merger, const struct view_profile_filter *filter,
+			       unsigned threads)
 {
 	struct call_contexts *contexts = merger->contexts;
-	const struct call_visitor visitor = { .select = select_call,
-					      .enter = enter_call,
-					      .leave = leave_call,
+	const struct call_visitor visitor = { .select = call_contexts_select_call,
+					      .enter = call_contexts_enter_call,
+					      .leave = call_contexts_leave_call,
 					      .free_stack = free,
 					      .data = merger };
 	const struct call_walk_options options = {
 		.from = filter->from, .to = filter->to, .threads = threads, .tids = &contexts->threads
 	};
-	int result = find_keys(merger);
+	int result = call_contexts_find_keys(merger);
 
 	if (!result && !array_reserve_zeroed(contexts->nodes, contexts->room, 1))
 		result = -ENOMEM;
@@ -214,7 +216,7 @@ int call_contexts_make(struct call_contexts *contexts, const struct burin_trace 
 				1 << VIEW_SYMBOL | 1 << VIEW_IMAGE, true);
 	call_threads_init(&merger.threads, trace, filter, &contexts->keys.strings, 0);
 	if (!result)
-		result = merge(&merger, filter, threads);
+		result = call_contexts_merge(&merger, filter, threads);
 	call_threads_free(&merger.threads);
 	free(merger.keys);
 	if (result)
@@ -270,7 +272,7 @@ static void edge_enter(struct edges *edges, uint32_t key, const struct call_cont
 		edges->sums[key].total += node->total;
 }
 
-static int by_total(const void *a, const void *b)
+static int call_contexts_by_total(const void *a, const void *b)
 {
 	const struct call_edge *one = a, *other = b;
 
@@ -287,7 +289,7 @@ static size_t edges_list(struct edges *edges, uint32_t keys, struct call_edge **
 	for (uint32_t n = 0; n <= keys; n++)
 		if (edges->sums[n].calls)
 			edges->sums[count++] = edges->sums[n];
-	qsort(edges->sums, count, sizeof(*edges->sums), by_total);
+	qsort(edges->sums, count, sizeof(*edges->sums), call_contexts_by_total);
 	*list = edges->sums;
 	edges->sums = NULL;
 	return count;

@@ -46,7 +46,7 @@ static uint32_t next_node(const struct call_contexts *contexts, const struct cal
 	return 0;
 }
 
-static void print_head(const struct call_contexts *contexts, struct view_buffer *out)
+static void call_graph_print_head(const struct call_contexts *contexts, struct view_buffer *out)
 {
 	char calls[TEXT_SHORT], threads[TEXT_SHORT], time[TEXT_SHORT];
 
@@ -93,8 +93,8 @@ static void print_nameless(const struct call_contexts *contexts, bool color, str
 	free(nameless.weights);
 }
 
-static void print_foot(const struct call_contexts *contexts, uint64_t left_out,
-		       const struct call_graph_report *report, struct view_buffer *out)
+static void call_graph_print_foot(const struct call_contexts *contexts, uint64_t left_out,
+				  const struct call_graph_report *report, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
 
@@ -118,7 +118,7 @@ void call_graph_text(const struct call_contexts *contexts, const struct call_gra
 	uint64_t left_out = contexts->count - 1;
 	char text[TEXT_SHORT];
 
-	print_head(contexts, out);
+	call_graph_print_head(contexts, out);
 	if (contexts->call_count)
 		view_buffer_print(out, "\n%s         TOTAL            SELF          CALLS  FUNCTION%s\n",
 				  report->color ? bold : "", report->color ? off : "");
@@ -131,7 +131,7 @@ void call_graph_text(const struct call_contexts *contexts, const struct call_gra
 				  "");
 		print_name(contexts, at->key, report->color, out);
 	}
-	print_foot(contexts, left_out, report, out);
+	call_graph_print_foot(contexts, left_out, report, out);
 }
 
 static void print_edges(const struct call_contexts *contexts, const struct call_graph_report *report,
@@ -160,7 +160,7 @@ int call_graph_of_text(const struct call_contexts *contexts, const struct call_g
 {
 	char text[TEXT_SHORT];
 
-	print_head(contexts, out);
+	call_graph_print_head(contexts, out);
 	for (size_t n = 0; n < count; n++) {
 		struct call_neighbours neighbours;
 		const int error = call_neighbours_make(&neighbours, contexts, keys[n]);
@@ -179,7 +179,7 @@ int call_graph_of_text(const struct call_contexts *contexts, const struct call_g
 		print_edges(contexts, report, neighbours.callees, neighbours.callee_count, "  calls", out);
 		call_neighbours_free(&neighbours);
 	}
-	print_foot(contexts, 0, report, out);
+	call_graph_print_foot(contexts, 0, report, out);
 	return 0;
 }
 

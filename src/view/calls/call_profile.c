@@ -39,7 +39,7 @@ static int replace_stacks(struct burin_profile *profile, const struct call_conte
 }
 
 /* All calls are of one task, which has the name of the first program. */
-static int add_task(struct burin_profile *profile, const struct burin_trace *trace)
+static int call_profile_add_task(struct burin_profile *profile, const struct burin_trace *trace)
 {
 	const struct burin_process *process = burin_trace_process_at(trace, 0);
 	const struct burin_thread *thread = burin_trace_thread_at(trace, 0);
@@ -57,7 +57,8 @@ static int add_task(struct burin_profile *profile, const struct burin_trace *tra
 	return task->name && task->path ? 0 : -ENOMEM;
 }
 
-static const struct burin_event *find_event(const struct burin_trace *trace, const struct burin_calls *calls)
+static const struct burin_event *call_profile_find_event(const struct burin_trace *trace,
+							 const struct burin_calls *calls)
 {
 	for (uint32_t n = 1; n <= burin_trace_events(trace); n++)
 		if (burin_calls_is_call(calls, burin_trace_event(trace, n)))
@@ -65,7 +66,7 @@ static const struct burin_event *find_event(const struct burin_trace *trace, con
 	return NULL;
 }
 
-static int add_pairs(struct view_profile *counted, const struct call_contexts *contexts)
+static int call_profile_add_pairs(struct view_profile *counted, const struct call_contexts *contexts)
 {
 	struct view_counted *of = &counted->of[VIEW_RUNNING];
 
@@ -102,13 +103,13 @@ int call_profile_make(struct view_profile *counted, const struct burin_trace *tr
 	};
 	if (result)
 		return result;
-	counted->of[VIEW_RUNNING].event = find_event(trace, contexts.calls);
+	counted->of[VIEW_RUNNING].event = call_profile_find_event(trace, contexts.calls);
 	counted->profile = read_calls_take_functions(contexts.calls);
 	result = replace_stacks(counted->profile, &contexts);
 	if (!result)
-		result = add_task(counted->profile, trace);
+		result = call_profile_add_task(counted->profile, trace);
 	if (!result)
-		result = add_pairs(counted, &contexts);
+		result = call_profile_add_pairs(counted, &contexts);
 	call_contexts_free(&contexts);
 	if (result)
 		view_profile_free(counted);

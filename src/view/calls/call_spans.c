@@ -86,7 +86,7 @@ static void order_ties(struct call_span_call *calls, size_t count)
 	calls[wanted] = last;
 }
 
-static int add_call(struct slot *slot, const struct burin_call *call)
+static int call_spans_add_call(struct slot *slot, const struct burin_call *call)
 {
 	if (!array_reserve(slot->calls, slot->room, slot->count + 1))
 		return -ENOMEM;
@@ -103,7 +103,7 @@ static int add_call(struct slot *slot, const struct burin_call *call)
 }
 
 /* If a record is a switch of a guest, add it. */
-static int add_switch(struct slot *slot, const struct burin_record *record)
+static int call_spans_add_switch(struct slot *slot, const struct burin_record *record)
 {
 	uint64_t vcpu, from, to;
 
@@ -121,8 +121,8 @@ static int add_switch(struct slot *slot, const struct burin_record *record)
 	return 0;
 }
 
-static int decode(const struct call_spans *spans, size_t number, struct burin_cursor **cursor,
-		  struct slot *slot)
+static int call_spans_decode(const struct call_spans *spans, size_t number, struct burin_cursor **cursor,
+			     struct slot *slot)
 {
 	const uint64_t *bounds = &spans->bounds[spans->span_count - 1 - number];
 	const struct burin_cursor_options options = { .size = sizeof(options),
@@ -135,13 +135,13 @@ static int decode(const struct call_spans *spans, size_t number, struct burin_cu
 
 	slot->count = 0;
 	while (!result && (result = burin_cursor_next(*cursor, &record)) > 0)
-		result = burin_calls_call(spans->calls, record, &call) ? add_switch(slot, record)
-								       : add_call(slot, &call);
+		result = burin_calls_call(spans->calls, record, &call) ? call_spans_add_switch(slot, record)
+								       : call_spans_add_call(slot, &call);
 	return result;
 }
 
 /* A span to decode, once its slot is free. Return: false: there are no more. */
-static bool take_span(struct call_spans *spans, size_t *number)
+static bool call_spans_take_span(struct call_spans *spans, size_t *number)
 {
 	bool is_span;
 
@@ -156,15 +156,15 @@ static bool take_span(struct call_spans *spans, size_t *number)
 	return is_span;
 }
 
-static void *work(void *data)
+static void *call_spans_work(void *data)
 {
 	struct call_spans *spans = data;
 	struct burin_cursor *cursor = NULL;
 	size_t number;
 
-	while (take_span(spans, &number)) {
+	while (call_spans_take_span(spans, &number)) {
 		struct slot *slot = &spans->slots[number % spans->slot_count];
-		const int result = decode(spans, number, &cursor, slot);
+		const int result = call_spans_decode(spans, number, &cursor, slot);
 
 		pthread_mutex_lock(&spans->lock);
 		slot->result = result;
@@ -200,7 +200,7 @@ int call_spans_open(struct call_spans **result, const struct burin_trace *trace,
 	pthread_cond_init(&spans->changed, NULL);
 	if (threads > 1 && spans->span_count > 1)
 		while (spans->thread_count < threads &&
-		       !pthread_create(&spans->threads[spans->thread_count], NULL, work, spans))
+		       !pthread_create(&spans->threads[spans->thread_count], NULL, call_spans_work, spans))
 			spans->thread_count++;
 	*result = spans;
 	return 0;
@@ -231,7 +231,7 @@ int call_spans_next(struct call_spans *spans, const struct call_span_call **span
 	if (spans->next == spans->span_count)
 		return 0;
 	result = spans->thread_count ? next_of_threads(spans, slot)
-				     : decode(spans, spans->next, &spans->cursor, slot);
+				     : call_spans_decode(spans, spans->next, &spans->cursor, slot);
 	spans->next++;
 	*span = slot->calls;
 	*count = slot->count;

@@ -65,7 +65,7 @@ static inline struct stack_keys *keys_of(struct counter *counter, struct call_wa
 	return keys;
 }
 
-static struct key_use *use_of(struct stack_keys *keys, uint32_t key)
+static struct key_use *call_stats_use_of(struct stack_keys *keys, uint32_t key)
 {
 	struct key_use **page = &keys->pages[key / PAGE];
 
@@ -75,25 +75,26 @@ static struct key_use *use_of(struct stack_keys *keys, uint32_t key)
 }
 
 /* Find the thread at the time of a call. */
-static int find_thread(struct counter *counter, struct stack_keys *keys, uint32_t tid, uint64_t time)
+static int call_stats_find_thread(struct counter *counter, struct stack_keys *keys, uint32_t tid,
+				  uint64_t time)
 {
 	if (__builtin_expect(call_threads_has(&keys->thread, tid, time), 1))
 		return 0;
 	return call_threads_find(&counter->threads, tid, time, &keys->thread);
 }
 
-static bool select_call(void *data, struct call_walk_stack *stack, uint64_t end)
+static bool call_stats_select_call(void *data, struct call_walk_stack *stack, uint64_t end)
 {
 	struct counter *counter = data;
 	struct stack_keys *keys = keys_of(counter, stack);
-	const int error = keys ? find_thread(counter, keys, stack->tid, end) : -ENOMEM;
+	const int error = keys ? call_stats_find_thread(counter, keys, stack->tid, end) : -ENOMEM;
 
 	if (__builtin_expect(error, 0))
 		counter->result = error;
 	return !error && keys->thread.selected;
 }
 
-static int count_call(struct call_row *row, const struct call_frame *frame)
+static int call_stats_count_call(struct call_row *row, const struct call_frame *frame)
 {
 	const uint64_t time = frame->end - frame->begin;
 
@@ -101,13 +102,13 @@ static int count_call(struct call_row *row, const struct call_frame *frame)
 	return frame->open || call_durations_add(&row->durations, time) ? 0 : -ENOMEM;
 }
 
-static int enter_call(void *data, struct call_walk_stack *stack)
+static int call_stats_enter_call(void *data, struct call_walk_stack *stack)
 {
 	struct counter *counter = data;
 	struct call_frame *frame = &stack->frames[stack->count - 1];
 	struct stack_keys *keys = keys_of(counter, stack);
 	const uint32_t key = counter->keys[frame->function];
-	struct key_use *use = keys ? use_of(keys, key) : NULL;
+	struct key_use *use = keys ? call_stats_use_of(keys, key) : NULL;
 
 	if (__builtin_expect(!use, 0))
 		return -ENOMEM;
@@ -125,10 +126,10 @@ static int enter_call(void *data, struct call_walk_stack *stack)
 		use->row->total += frame->end - frame->begin;
 	counter->stats->by_function[frame->function]++;
 	counter->stats->without_caller += stack->count == 1 && frame->depth;
-	return count_call(use->row, frame) ?: counter->result;
+	return call_stats_count_call(use->row, frame) ?: counter->result;
 }
 
-static void leave_call(void *data, struct call_walk_stack *stack)
+static void call_stats_leave_call(void *data, struct call_walk_stack *stack)
 {
 	const struct counter *counter = data;
 	const struct call_frame *frame = &stack->frames[stack->count - 1];
@@ -137,7 +138,7 @@ static void leave_call(void *data, struct call_walk_stack *stack)
 	if (!row)
 		return;
 	row->self += call_walk_self(frame);
-	use_of(stack->user, counter->keys[frame->function])->open--;
+	call_stats_use_of(stack->user, counter->keys[frame->function])->open--;
 }
 
 static void free_stack(void *user)
@@ -161,7 +162,7 @@ static uint32_t key_of(struct view_keys *keys, const struct burin_calls *calls, 
 	return *view_keys_of(keys, stack.location, &count);
 }
 
-static int find_keys(struct counter *counter, const struct view_globs *symbols)
+static int call_stats_find_keys(struct counter *counter, const struct view_globs *symbols)
 {
 	struct call_stats *stats = counter->stats;
 	const uint32_t count = burin_calls_functions(stats->calls);
@@ -184,7 +185,7 @@ static int find_keys(struct counter *counter, const struct view_globs *symbols)
 	return view_keys_failed(&stats->keys) || view_keys_failed(&stats->names) ? -ENOMEM : 0;
 }
 
-static int by_count(const void *a, const void *b)
+static int call_stats_by_count(const void *a, const void *b)
 {
 	const struct call_counted *one = a, *other = b;
 
@@ -209,14 +210,14 @@ static int list_counted(const struct counter *counter)
 				(struct call_counted){ key_of(&stats->names, stats->calls, n), calls };
 	}
 	if (stats->counted_count)
-		qsort(stats->counted, stats->counted_count, sizeof(*stats->counted), by_count);
+		qsort(stats->counted, stats->counted_count, sizeof(*stats->counted), call_stats_by_count);
 	return 0;
 }
 
 /* ---- The whole */
 
 /* Drop rows of functions that are not selected, and sum up. */
-static void sum_up(struct call_stats *stats)
+static void call_stats_sum_up(struct call_stats *stats)
 {
 	struct call_rows *rows = &stats->rows;
 	size_t kept = 0;
@@ -236,19 +237,20 @@ static void sum_up(struct call_stats *stats)
 	rows->count = kept;
 }
 
-static int count_all(struct counter *counter, const struct view_profile_filter *filter, unsigned threads)
+static int call_stats_count_all(struct counter *counter, const struct view_profile_filter *filter,
+				unsigned threads)
 {
 	const bool any_thread = !counter->threads.parts && !filter->pids.count && !filter->threads.count &&
 				!filter->programs.count;
-	const struct call_visitor visitor = { .select = any_thread ? NULL : select_call,
-					      .enter = enter_call,
-					      .leave = leave_call,
+	const struct call_visitor visitor = { .select = any_thread ? NULL : call_stats_select_call,
+					      .enter = call_stats_enter_call,
+					      .leave = call_stats_leave_call,
 					      .free_stack = free_stack,
 					      .data = counter };
 	const struct call_walk_options options = {
 		.from = filter->from, .to = filter->to, .threads = threads, .tids = &counter->stats->threads
 	};
-	int result = find_keys(counter, &filter->symbols);
+	int result = call_stats_find_keys(counter, &filter->symbols);
 
 	if (!result)
 		result = call_walk(counter->stats->trace, counter->stats->calls, &options, &visitor);
@@ -270,8 +272,8 @@ int call_stats_make(struct call_stats *stats, const struct burin_trace *trace,
 					   1 << VIEW_SYMBOL | 1 << VIEW_IMAGE, true);
 	call_threads_init(&counter.threads, trace, filter, &stats->keys.strings, parts);
 	if (!result)
-		result = count_all(&counter, filter, threads);
-	sum_up(stats);
+		result = call_stats_count_all(&counter, filter, threads);
+	call_stats_sum_up(stats);
 	call_threads_free(&counter.threads);
 	free(counter.keys);
 	free(counter.selected);

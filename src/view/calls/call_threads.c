@@ -58,7 +58,8 @@ static uint32_t number_text(struct view_strings *strings, uint32_t number)
 	return view_string(strings, text);
 }
 
-static int find_group(struct call_threads *threads, const struct call_group *group, uint32_t *number)
+static int call_threads_find_group(struct call_threads *threads, const struct call_group *group,
+				   uint32_t *number)
 {
 	const uint64_t hash = hash_pair(hash_pair(group->task[0], group->task[1]),
 					hash_pair(group->task[2], group->task[3]));
@@ -98,5 +99,5 @@ int call_threads_find(struct call_threads *threads, uint32_t tid, uint64_t time,
 		group.task[VIEW_PID] = number_text(threads->strings, thread ? thread->pid : 0);
 	if (threads->parts & 1u << VIEW_TID)
 		group.task[VIEW_TID] = number_text(threads->strings, tid);
-	return find_group(threads, &group, &span->group);
+	return call_threads_find_group(threads, &group, &span->group);
 }

@@ -64,7 +64,7 @@ static uint64_t task_key(uint32_t pid, uint32_t vcpu)
 }
 
 /* The task to which a stack of a guest belongs, by the name that the plugin gave it: "kernel NAME PID"; that of an idle one ends in the CPU. */
-static uint64_t task_of(const struct walk *walk, uint32_t tid, uint64_t time)
+static uint64_t call_walk_task_of(const struct walk *walk, uint32_t tid, uint64_t time)
 {
 	uint64_t from, until;
 	const struct burin_thread *thread = tid < WIRE_GUEST_TID || tid >= WIRE_GUEST_VCPU
@@ -105,7 +105,7 @@ static struct call_walk_stack *add_stack(struct walk *walk, uint64_t hash, const
 		return NULL;
 	stack->key = call_stack_key(call->stack, call->tid);
 	stack->tid = call->tid;
-	stack->task = task_of(walk, call->tid, call->end);
+	stack->task = call_walk_task_of(walk, call->tid, call->end);
 	if (note_thread(walk, call->tid)) {
 		free(stack);
 		return NULL;
@@ -127,14 +127,14 @@ static struct call_walk_stack *find_stack(struct walk *walk, const struct call_s
 }
 
 /* The stack of a call; NULL: no memory. */
-static struct call_walk_stack *stack_of(struct walk *walk, const struct call_span_call *call)
+static struct call_walk_stack *call_walk_stack_of(struct walk *walk, const struct call_span_call *call)
 {
 	if (__builtin_expect(!walk->last || walk->last->key != call_stack_key(call->stack, call->tid), 0))
 		walk->last = find_stack(walk, call);
 	return walk->last;
 }
 
-static void leave(const struct walk *walk, struct call_walk_stack *stack)
+static void call_walk_leave(const struct walk *walk, struct call_walk_stack *stack)
 {
 	if (walk->visitor->leave)
 		walk->visitor->leave(walk->visitor->data, stack);
@@ -142,14 +142,15 @@ static void leave(const struct walk *walk, struct call_walk_stack *stack)
 }
 
 /* Whether a call is around one that ended before it. */
-static inline bool contains(const struct call_frame *frame, const struct call_span_call *call)
+static inline bool call_walk_contains(const struct call_frame *frame, const struct call_span_call *call)
 {
 	return frame->begin < call->begin ||
 	       (frame->begin == call->begin && call_is_deeper(call->depth, frame->depth));
 }
 
-static inline __attribute__((always_inline)) int visit(struct walk *walk, struct call_walk_stack *stack,
-						       const struct call_span_call *call, bool open)
+static inline __attribute__((always_inline)) int call_walk_visit(struct walk *walk,
+								 struct call_walk_stack *stack,
+								 const struct call_span_call *call, bool open)
 {
 	const struct call_visitor *visitor = walk->visitor;
 
@@ -157,10 +158,10 @@ static inline __attribute__((always_inline)) int visit(struct walk *walk, struct
 		if (note_thread(walk, call->tid))
 			return -ENOMEM;
 		stack->tid = call->tid;
-		stack->task = task_of(walk, call->tid, call->end);
+		stack->task = call_walk_task_of(walk, call->tid, call->end);
 	}
-	while (stack->count && !contains(&stack->frames[stack->count - 1], call))
-		leave(walk, stack);
+	while (stack->count && !call_walk_contains(&stack->frames[stack->count - 1], call))
+		call_walk_leave(walk, stack);
 	if (__builtin_expect(call->begin < walk->from, 0))
 		return 0;
 	if (visitor->select && !visitor->select(visitor->data, stack, call->end))
@@ -179,7 +180,7 @@ static inline __attribute__((always_inline)) int visit(struct walk *walk, struct
 
 /* ---- Open calls */
 
-static int add_open(struct walk *walk, const struct burin_call *call)
+static int call_walk_add_open(struct walk *walk, const struct burin_call *call)
 {
 	const struct call_span_call added = { .begin = call->begin,
 					      .end = call->end,
@@ -187,7 +188,7 @@ static int add_open(struct walk *walk, const struct burin_call *call)
 					      .tid = call->tid,
 					      .depth = call->depth,
 					      .stack = call->stack };
-	struct call_walk_stack *stack = stack_of(walk, &added);
+	struct call_walk_stack *stack = call_walk_stack_of(walk, &added);
 	size_t at;
 
 	if (!stack || !array_reserve(stack->open, stack->open_room, stack->open_count + 1))
@@ -205,7 +206,7 @@ static int add_open_calls(struct walk *walk, const struct burin_calls *calls)
 	int result = 0;
 
 	for (uint32_t n = 0; !result && !burin_calls_open_call(calls, n, &call); n++)
-		result = add_open(walk, &call);
+		result = call_walk_add_open(walk, &call);
 	return result;
 }
 
@@ -213,8 +214,8 @@ static int add_open_calls(struct walk *walk, const struct burin_calls *calls)
  * The entry of a call with a record among the open calls; NULL: none. A call that ended within the tick in which it began
  * looks like others of that tick, so it is not compared.
  */
-static struct call_walk_open *find_open(const struct call_walk_stack *stack,
-					const struct call_span_call *call)
+static struct call_walk_open *call_walk_find_open(const struct call_walk_stack *stack,
+						  const struct call_span_call *call)
 {
 	size_t low = 0, high = stack->open_count;
 
@@ -241,8 +242,9 @@ static int visit_open(struct walk *walk, const struct call_span_call *span, size
 
 	for (size_t n = 0; walk->count && n < count; n++) {
 		const struct call_walk_stack *stack =
-			span[n].function == CALL_SPAN_SWITCH ? NULL : stack_of(walk, &span[n]);
-		struct call_walk_open *open = stack && stack->open_count ? find_open(stack, &span[n]) : NULL;
+			span[n].function == CALL_SPAN_SWITCH ? NULL : call_walk_stack_of(walk, &span[n]);
+		struct call_walk_open *open =
+			stack && stack->open_count ? call_walk_find_open(stack, &span[n]) : NULL;
 
 		if (open)
 			open->ended = true;
@@ -250,14 +252,15 @@ static int visit_open(struct walk *walk, const struct call_span_call *span, size
 	for (size_t n = 0; n < walk->count; n++)
 		for (size_t at = 0; !result && at < walk->stacks[n]->open_count; at++)
 			if (!walk->stacks[n]->open[at].ended)
-				result = visit(walk, walk->stacks[n], &walk->stacks[n]->open[at].call, true);
+				result = call_walk_visit(walk, walk->stacks[n],
+							 &walk->stacks[n]->open[at].call, true);
 	return result;
 }
 
 /* ---- Switches of a guest */
 
 /* Return: NULL: no memory. */
-static struct task *find_task(struct walk *walk, uint64_t key)
+static struct task *call_walk_find_task(struct walk *walk, uint64_t key)
 {
 	const uint64_t hash = hash_pair(key, 0);
 	uint32_t number;
@@ -300,12 +303,12 @@ static void wait_for_task(const struct walk *walk, uint64_t task, uint64_t from,
  */
 static int visit_switch(struct walk *walk, const struct call_span_call *at)
 {
-	struct task *task = find_task(walk, task_key(at->stack, at->tid));
+	struct task *task = call_walk_find_task(walk, task_key(at->stack, at->tid));
 
 	if (!task)
 		return -ENOMEM;
 	task->back = at->end;
-	task = find_task(walk, task_key(at->depth, at->tid));
+	task = call_walk_find_task(walk, task_key(at->depth, at->tid));
 	if (!task)
 		return -ENOMEM;
 	if (task->back)
@@ -328,16 +331,16 @@ static int visit_span(struct walk *walk, const struct call_span_call *span, size
 			result = visit_switch(walk, at);
 			continue;
 		}
-		stack = stack_of(walk, at);
+		stack = call_walk_stack_of(walk, at);
 		if (__builtin_expect(!stack, 0))
 			return -ENOMEM;
 		if (__builtin_expect(stack->open_count != 0, 0)) {
-			const struct call_walk_open *open = find_open(stack, at);
+			const struct call_walk_open *open = call_walk_find_open(stack, at);
 
 			if (open && !open->ended)
 				continue; /* it was visited */
 		}
-		result = visit(walk, stack, at, false);
+		result = call_walk_visit(walk, stack, at, false);
 	}
 	return result;
 }
@@ -379,7 +382,7 @@ int call_walk(const struct burin_trace *trace, const struct burin_calls *calls,
 	call_spans_close(spans);
 	for (size_t n = 0; !result && n < walk.count; n++)
 		while (walk.stacks[n]->count)
-			leave(&walk, walk.stacks[n]);
+			call_walk_leave(&walk, walk.stacks[n]);
 	if (options->tids)
 		*options->tids = walk.tids.count;
 	walk_free(&walk);

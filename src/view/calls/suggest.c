@@ -12,7 +12,7 @@ enum {
 	SUGGEST_PERCENT_MIN = 5,
 };
 
-static int by_name(const void *one, const void *other)
+static int suggest_by_name(const void *one, const void *other)
 {
 	const struct call_suggest *a = one, *b = other;
 	const int order = strcmp(a->name ? a->name : "", b->name ? b->name : "");
@@ -26,17 +26,17 @@ static int by_calls(const void *one, const void *other)
 {
 	const struct call_suggest *a = one, *b = other;
 
-	return a->calls != b->calls ? number_order(b->calls, a->calls) : by_name(one, other);
+	return a->calls != b->calls ? number_order(b->calls, a->calls) : suggest_by_name(one, other);
 }
 
 /* One option chooses all functions with its name. Return: how many are left. */
-static size_t add_up(struct call_suggest *functions, size_t count)
+static size_t suggest_add_up(struct call_suggest *functions, size_t count)
 {
 	size_t kept = 0;
 
-	qsort(functions, count, sizeof(*functions), by_name);
+	qsort(functions, count, sizeof(*functions), suggest_by_name);
 	for (size_t n = 0; n < count; n++) {
-		if (kept && by_name(&functions[kept - 1], &functions[n]) == 0)
+		if (kept && suggest_by_name(&functions[kept - 1], &functions[n]) == 0)
 			functions[kept - 1].calls += functions[n].calls;
 		else
 			functions[kept++] = functions[n];
@@ -74,7 +74,7 @@ void call_suggest_print(struct call_suggest *functions, size_t count, unsigned l
 
 	for (size_t n = 0; n < count; n++)
 		all += functions[n].calls;
-	count = add_up(functions, count);
+	count = suggest_add_up(functions, count);
 	qsort(functions, count, sizeof(*functions), by_calls);
 	for (size_t n = 0; n < count && n < limit; n++) {
 		const double percent = all ? 100.0 * (double)functions[n].calls / (double)all : 0;

@@ -75,7 +75,8 @@ int kernel_number_field(const struct burin_event *event, const char *call)
 								       : -1;
 }
 
-static void know_call(struct kernel_view *view, struct kernel_event *out, const struct burin_event *event)
+static void kernel_view_know_call(struct kernel_view *view, struct kernel_event *out,
+				  const struct burin_event *event)
 {
 	static const struct {
 		const char *start, *field; /* NULL: it needs none */
@@ -100,7 +101,7 @@ static void know_call(struct kernel_view *view, struct kernel_event *out, const 
 static void know_event(struct kernel_view *view, struct kernel_event *out, const struct burin_event *event)
 {
 	out->kind = starts_with(event->name, prefix, sizeof(prefix) - 1) ? KERNEL_OTHER : KERNEL_FOREIGN;
-	know_call(view, out, event);
+	kernel_view_know_call(view, out, event);
 	for (unsigned n = 0; n < sizeof(known) / sizeof(known[0]); n++) {
 		bool whole = strcmp(known[n].name, event->name) == 0;
 

@@ -20,7 +20,8 @@ enum {
 };
 
 /* Finds or adds a line. Return: its number, from 1; 0: no memory. */
-static uint32_t line_of(struct view_annotation *annotation, uint32_t image, const struct burin_frame *frame)
+static uint32_t annotate_line_of(struct view_annotation *annotation, uint32_t image,
+				 const struct burin_frame *frame)
 {
 	uint32_t file = view_string(&annotation->strings, frame->file ? frame->file : "");
 
@@ -54,7 +55,7 @@ struct annotate_job {
 static int add_line(struct annotate_job *job, struct location_cost *cost, uint32_t image,
 		    const struct burin_frame *frame)
 {
-	uint32_t number = line_of(job->annotation, image, frame);
+	uint32_t number = annotate_line_of(job->annotation, image, frame);
 
 	if (!array_reserve(job->lines, job->line_room, job->line_count + 1))
 		return -ENOMEM;
@@ -64,7 +65,7 @@ static int add_line(struct annotate_job *job, struct location_cost *cost, uint32
 }
 
 /* Finds the selected functions at a location, once for each location. */
-static int look_up(struct annotate_job *job, uint32_t number)
+static int annotate_look_up(struct annotate_job *job, uint32_t number)
 {
 	const struct burin_profile *profile = job->counted->profile;
 	struct location_cost *cost = &job->locations[number];
@@ -86,8 +87,8 @@ static int look_up(struct annotate_job *job, uint32_t number)
 	return result;
 }
 
-static void add_cost(struct annotate_job *job, struct location_cost *cost, const struct view_pair *pair,
-		     size_t number, bool own)
+static void annotate_add_cost(struct annotate_job *job, struct location_cost *cost,
+			      const struct view_pair *pair, size_t number, bool own)
 {
 	for (uint32_t n = 0; n < cost->count; n++) {
 		struct view_line_cost *line = &job->annotation->lines[job->lines[cost->first + n] - 1];
@@ -105,7 +106,7 @@ static void add_cost(struct annotate_job *job, struct location_cost *cost, const
 	cost->last = number;
 }
 
-static int add_pair(struct annotate_job *job, const struct view_pair *pair, size_t number)
+static int annotate_add_pair(struct annotate_job *job, const struct view_pair *pair, size_t number)
 {
 	uint32_t own = view_own_frame(job->counted->profile, pair);
 	struct burin_stack stack;
@@ -114,10 +115,10 @@ static int add_pair(struct annotate_job *job, const struct view_pair *pair, size
 	     at = stack.caller) {
 		struct location_cost *cost = &job->locations[stack.location];
 
-		if (!cost->looked_up && look_up(job, stack.location))
+		if (!cost->looked_up && annotate_look_up(job, stack.location))
 			return -ENOMEM;
 		if (cost->count)
-			add_cost(job, cost, pair, number, at == own);
+			annotate_add_cost(job, cost, pair, number, at == own);
 	}
 	return 0;
 }
@@ -215,7 +216,7 @@ int view_annotate(struct view_annotation *annotation, const struct view_profile 
 	view_string(&annotation->strings, "");
 	result = annotation->strings.failed ? -ENOMEM : 0;
 	for (size_t n = 0; n < counted->pair_count && !result; n++)
-		result = add_pair(&job, &counted->pairs[n], n + 1);
+		result = annotate_add_pair(&job, &counted->pairs[n], n + 1);
 	if (!result)
 		result = list_addresses(&job);
 	if (!result && annotation->strings.failed)
@@ -268,8 +269,8 @@ static void put_code(const char *text, struct view_buffer *out)
 	}
 }
 
-static void print_line(const struct view_line_cost *cost, const struct view_profile *counted, uint32_t line,
-		       const char *text, struct view_buffer *out)
+static void annotate_print_line(const struct view_line_cost *cost, const struct view_profile *counted,
+				uint32_t line, const char *text, struct view_buffer *out)
 {
 	view_cost_text(counted, cost ? &cost->self : NULL, out);
 	view_cost_text(counted, cost ? &cost->total : NULL, out);
@@ -286,7 +287,7 @@ static void print_gap(const struct view_profile *counted, struct view_buffer *ou
 }
 
 /* Whether a line of the source is near one with samples, so that it is shown. */
-static bool near(const struct view_line_cost *costs, size_t count, uint32_t line)
+static bool annotate_near(const struct view_line_cost *costs, size_t count, uint32_t line)
 {
 	uint32_t first = costs[0].line, last = costs[count - 1].line;
 
@@ -311,7 +312,7 @@ static void print_source(FILE *source, const struct view_line_cost *costs, size_
 			next < count && costs[next].line == line ? &costs[next] : NULL;
 
 		next += cost != NULL;
-		if (!near(costs, count, line)) {
+		if (!annotate_near(costs, count, line)) {
 			gap = line > costs[0].line && next < count;
 			continue;
 		}
@@ -320,11 +321,11 @@ static void print_source(FILE *source, const struct view_line_cost *costs, size_
 		gap = false;
 		if (bytes && text[bytes - 1] == '\n')
 			text[bytes - 1] = '\0';
-		print_line(cost, counted, line, text, out);
+		annotate_print_line(cost, counted, line, text, out);
 	}
 	for (; next < count; next++)
-		print_line(&costs[next], counted, costs[next].line,
-			   "(line is beyond the end of the source file)", out);
+		annotate_print_line(&costs[next], counted, costs[next].line,
+				    "(line is beyond the end of the source file)", out);
 	free(text);
 }
 
@@ -340,8 +341,8 @@ static FILE *open_source(const char *path, const struct foreign_user *reader)
 	return source;
 }
 
-static FILE *find_source(const struct view_source_finder *finder, const struct view_line_cost *line,
-			 const char *path)
+static FILE *annotate_find_source(const struct view_source_finder *finder, const struct view_line_cost *line,
+				  const char *path)
 {
 	const int file = finder && *path ? finder->find(finder->data, line->image, path) : -1;
 	FILE *source = file < 0 ? NULL : fdopen(file, "r");
@@ -375,7 +376,7 @@ void view_annotation_text(const struct view_annotation *annotation, const struct
 		const struct view_line_cost *costs = &annotation->lines[n];
 		const char *file = annotation->strings.texts[costs->file];
 		FILE *local = open_source(file, reader),
-		     *source = local ? local : find_source(finder, costs, file);
+		     *source = local ? local : annotate_find_source(finder, costs, file);
 
 		for (count = 1; n + count < annotation->line_count && costs[count].file == costs->file;)
 			count++;
@@ -385,7 +386,7 @@ void view_annotation_text(const struct view_annotation *annotation, const struct
 		if (source)
 			print_source(source, costs, count, counted, out);
 		for (size_t at = 0; !source && at < count; at++)
-			print_line(&costs[at], counted, costs[at].line, "", out);
+			annotate_print_line(&costs[at], counted, costs[at].line, "", out);
 		if (source)
 			fclose(source);
 		view_buffer_print(out, "\n");

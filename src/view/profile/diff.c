@@ -12,8 +12,8 @@
 #include "base/print.h"
 #include "base/text.h"
 
-static int add_rows(struct view_diff *diff, const struct view_profile *counted, unsigned which, bool total,
-		    bool fold, size_t *room)
+static int diff_add_rows(struct view_diff *diff, const struct view_profile *counted, unsigned which,
+			 bool total, bool fold, size_t *room)
 {
 	struct view_rows rows;
 	int result = view_rows_make(&rows, counted, 1u << VIEW_SYMBOL, fold);
@@ -67,7 +67,7 @@ int view_diff_make(struct view_diff *diff, const struct view_profile *one, const
 
 	*diff = (struct view_diff){ .of = { one, other } };
 	for (unsigned n = 0; n < 2 && !result; n++)
-		result = add_rows(diff, diff->of[n], n, total, fold, &room);
+		result = diff_add_rows(diff, diff->of[n], n, total, fold, &room);
 	if (result) {
 		view_diff_free(diff);
 		return result;

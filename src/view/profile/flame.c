@@ -70,7 +70,7 @@ static int64_t frame_of(struct page *page, const struct view_tree *tree, uint32_
 	return page->frame_count - 1;
 }
 
-static int by_total(const void *a, const void *b)
+static int flame_by_total(const void *a, const void *b)
 {
 	const uint64_t *one = a, *other = b;
 
@@ -89,7 +89,7 @@ static int least_total(struct page *page, const struct view_tree *tree, uint64_t
 			return -ENOMEM;
 		for (uint32_t n = 0; n < tree->count; n++)
 			totals[n] = tree->nodes[n].total.all;
-		qsort(totals, tree->count, sizeof(*totals), by_total);
+		qsort(totals, tree->count, sizeof(*totals), flame_by_total);
 		if (totals[NODES_MAX] >= *least)
 			*least = totals[NODES_MAX] + 1;
 		free(totals);
@@ -225,7 +225,7 @@ static void add_tables(struct page *page)
 	json_text(json, "pruned", text);
 }
 
-static void add_text(struct json *json, const char *key, struct view_buffer *text)
+static void flame_add_text(struct json *json, const char *key, struct view_buffer *text)
 {
 	json_bytes(json, key, text->bytes, text->failed ? 0 : text->used);
 	json->out->failed |= text->failed;
@@ -246,8 +246,8 @@ static void add_head(struct page *page, const char *title)
 		view_ledger_text(counted->trace, counted->profile, counted, false, SIZE_MAX, &missing);
 	}
 	json_text(json, "title", title);
-	add_text(json, "about", &about);
-	add_text(json, "missing", &missing);
+	flame_add_text(json, "about", &about);
+	flame_add_text(json, "missing", &missing);
 	json_text(json, "unit", counted->unit);
 	json_u64(json, "weight", counted->weight / page->scale);
 	json_u64(json, "waited", counted->of[VIEW_WAITING].weight / page->scale);
@@ -256,7 +256,7 @@ static void add_head(struct page *page, const char *title)
 }
 
 /* The data stands in a script element, and must not end it: `<` is escaped. */
-static void put_data(const struct view_buffer *data, struct view_buffer *out)
+static void flame_put_data(const struct view_buffer *data, struct view_buffer *out)
 {
 	static const char escaped[] = "\\u003c";
 
@@ -294,7 +294,7 @@ int view_flame(const struct view_profile *counted, const char *title, struct vie
 		add_tables(&page);
 		json_end(&page.json);
 		view_buffer_put(out, view_flame_head, strlen(view_flame_head));
-		put_data(&data, out);
+		flame_put_data(&data, out);
 		view_buffer_put(out, view_flame_tail, strlen(view_flame_tail));
 		if (data.failed || page.names.failed || out->failed)
 			result = -ENOMEM;

@@ -31,7 +31,7 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* By what is printed of them. */
-static int by_text(const void *a, const void *b)
+static int nameless_by_text(const void *a, const void *b)
 {
 	const struct nameless *one = a, *other = b;
 
@@ -48,7 +48,7 @@ static void merge_images(struct nameless *images, uint32_t count)
 {
 	struct nameless *first = images;
 
-	qsort(images, count, sizeof(*images), by_text);
+	qsort(images, count, sizeof(*images), nameless_by_text);
 	for (uint32_t n = 1; n < count && images[n].image; n++) {
 		const struct burin_image *one = first->image, *other = images[n].image;
 
@@ -62,8 +62,8 @@ static void merge_images(struct nameless *images, uint32_t count)
 	}
 }
 
-static bool is_named(const struct burin_profile *profile, const struct burin_stack *stack,
-		     const struct burin_location *location)
+static bool nameless_is_named(const struct burin_profile *profile, const struct burin_stack *stack,
+			      const struct burin_location *location)
 {
 	struct burin_frame frame;
 
@@ -84,7 +84,7 @@ static void weigh_images(const struct view_nameless *all, struct nameless *image
 		if (all->weights[n] && !burin_profile_stack(profile, n, &stack) &&
 		    !burin_profile_location(profile, stack.location, &location) &&
 		    location.image <= burin_profile_images(profile) &&
-		    !(all->calls && is_named(profile, &stack, &location)))
+		    !(all->calls && nameless_is_named(profile, &stack, &location)))
 			images[location.image].weight += all->weights[n];
 }
 
@@ -103,7 +103,7 @@ static void print_image(const struct nameless *entry, uint64_t whole, struct vie
 	view_buffer_print(out, "\n");
 }
 
-static uint64_t sum_of(const struct view_nameless *all)
+static uint64_t nameless_sum_of(const struct view_nameless *all)
 {
 	uint64_t sum = 0;
 
@@ -117,7 +117,7 @@ static void print_images(const struct view_nameless *all, bool color, struct vie
 {
 	const struct burin_profile *profile = all->profile;
 	struct nameless *images = calloc((size_t)burin_profile_images(profile) + 1, sizeof(*images));
-	const uint64_t whole = sum_of(all), least = whole / 100;
+	const uint64_t whole = nameless_sum_of(all), least = whole / 100;
 	unsigned shown = 0, more = 0;
 
 	if (!images) {

@@ -39,7 +39,7 @@ static void sort_by(const struct order *from, struct order *to, size_t count, un
 }
 
 /* Sorts by every byte in which keys differ. Return: the array with the result, one of the two. */
-static struct order *sort(struct order *one, struct order *other, size_t count)
+static struct order *pairs_sort(struct order *one, struct order *other, size_t count)
 {
 	uint32_t differ[WORDS] = { 0 };
 
@@ -58,14 +58,14 @@ static struct order *sort(struct order *one, struct order *other, size_t count)
 	return one;
 }
 
-static void join(struct view_pair *pair, const struct view_pair *more)
+static void pairs_join(struct view_pair *pair, const struct view_pair *more)
 {
 	pair->samples += more->samples;
 	pair->weight = view_add(pair->weight, more->weight);
 	pair->squares += more->squares;
 }
 
-/* The keys, and as much room again for sort(). */
+/* The keys, and as much room again for pairs_sort(). */
 static struct order *order_new(const struct view_pair *pairs, size_t count)
 {
 	struct order *order = count > UINT32_MAX ? NULL : malloc(2 * count * sizeof(*order) + 1);
@@ -85,12 +85,12 @@ int view_pairs_sort(struct view_pair **pairs, size_t *count)
 		free(list);
 		return -ENOMEM;
 	}
-	sorted = sort(order, order + *count, *count);
+	sorted = pairs_sort(order, order + *count, *count);
 	for (size_t n = 0; n < *count; n++) {
 		const struct view_pair *pair = &(*pairs)[sorted[n].at];
 
 		if (kept && !view_pair_order(&list[kept - 1], pair))
-			join(&list[kept - 1], pair);
+			pairs_join(&list[kept - 1], pair);
 		else
 			list[kept++] = *pair;
 	}

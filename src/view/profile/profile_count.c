@@ -76,7 +76,7 @@ const char *view_state_name(enum view_state state)
 	return state == VIEW_WAITING ? "waiting" : "running";
 }
 
-static int by_pid(const void *a, const void *b)
+static int profile_count_by_pid(const void *a, const void *b)
 {
 	const struct burin_task *const *one = a, *const *other = b;
 
@@ -103,7 +103,7 @@ static int find_main_threads(const struct burin_profile *profile, struct main_th
 		if (task && task->tid == task->pid)
 			mains->tasks[mains->count++] = task;
 	}
-	qsort(mains->tasks, mains->count, sizeof(*mains->tasks), by_pid);
+	qsort(mains->tasks, mains->count, sizeof(*mains->tasks), profile_count_by_pid);
 	return 0;
 }
 
@@ -194,8 +194,8 @@ static int count_sample(struct tallies *tallies, const struct burin_record *reco
 	return 0;
 }
 
-static int count_records(const struct view_profile *counted, const struct view_profile_filter *filter,
-			 struct tallies *tallies)
+static int profile_count_records(const struct view_profile *counted, const struct view_profile_filter *filter,
+				 struct tallies *tallies)
 {
 	const struct burin_cursor_options options = { .size = sizeof(options),
 						      .from = filter->from,
@@ -250,7 +250,8 @@ static const char *known_unit(const char *unit)
 }
 
 /* Selects the event with most samples of each state; only one of the two if @apart, or unless both are in ns. */
-static void select_events(struct view_profile *counted, const struct tallies *tallies, bool apart)
+static void profile_count_select_events(struct view_profile *counted, const struct tallies *tallies,
+					bool apart)
 {
 	struct view_counted *of = counted->of;
 	const char *units[VIEW_STATES] = { NULL };
@@ -386,9 +387,9 @@ int view_profile_make(struct view_profile *counted, const struct burin_trace *tr
 		return result;
 	result = tallies_new(&tallies, counted);
 	if (!result)
-		result = count_records(counted, filter, &tallies);
+		result = profile_count_records(counted, filter, &tallies);
 	if (!result) {
-		select_events(counted, &tallies, filter->apart);
+		profile_count_select_events(counted, &tallies, filter->apart);
 		result = make_pairs(counted, &tallies);
 	}
 	if (!result)

@@ -134,7 +134,8 @@ static uint32_t string_of_name(struct view_keys *keys, const struct burin_frame 
 }
 
 /* "file:line" of a function at a location; without a line the file, without a file the symbol. */
-static const char *line_of(const struct burin_frame *frame, const char *symbol, char line[LINE_BYTES])
+static const char *profile_keys_line_of(const struct burin_frame *frame, const char *symbol,
+					char line[LINE_BYTES])
 {
 	if (!frame || !frame->file)
 		return symbol;
@@ -167,11 +168,11 @@ static int key_of_frame(struct view_keys *keys, uint32_t number, const struct bu
 		key.parts[VIEW_SYMBOL] = frame && frame->function ? string_of_name(keys, frame)
 								  : view_string(&keys->strings, symbol);
 	if (part_selected(keys, VIEW_LINE))
-		key.parts[VIEW_LINE] = view_string(&keys->strings, line_of(inner, symbol, line));
+		key.parts[VIEW_LINE] = view_string(&keys->strings, profile_keys_line_of(inner, symbol, line));
 	return list_add(keys, &key, number && !location->image);
 }
 
-static int look_up(struct view_keys *keys, uint32_t number, struct view_location_keys *found)
+static int profile_keys_look_up(struct view_keys *keys, uint32_t number, struct view_location_keys *found)
 {
 	struct burin_location location = { .image = 0 };
 	struct burin_frame frame, inner;
@@ -198,7 +199,7 @@ const uint32_t *view_keys_of(struct view_keys *keys, uint32_t location, uint32_t
 {
 	struct view_location_keys *found = &keys->locations[location];
 
-	if (!found->count && look_up(keys, location, found)) {
+	if (!found->count && profile_keys_look_up(keys, location, found)) {
 		keys->failed = true;
 		found->count = 0;
 	}

@@ -111,7 +111,7 @@ static void print_remarks(const struct burin_profile *profile, struct view_buffe
 	}
 }
 
-static uint64_t sum_of(const struct burin_profile *profile, const char *prefix)
+static uint64_t profile_ledger_sum_of(const struct burin_profile *profile, const char *prefix)
 {
 	const char *key, *value;
 	uint64_t sum = 0;
@@ -135,7 +135,8 @@ static void print_values(const struct burin_profile *profile, const char *wanted
 }
 
 /* Time without samples, if it is much. */
-static void print_unsampled(const struct burin_profile *profile, bool color, struct view_buffer *out)
+static void profile_ledger_print_unsampled(const struct burin_profile *profile, bool color,
+					   struct view_buffer *out)
 {
 	struct view_unsampled unsampled;
 
@@ -149,7 +150,8 @@ static void print_unsampled(const struct burin_profile *profile, bool color, str
 }
 
 /* Waits that are missing from the samples. */
-static void print_waits(const struct burin_profile *profile, bool color, struct view_buffer *out)
+static void profile_ledger_print_waits(const struct burin_profile *profile, bool color,
+				       struct view_buffer *out)
 {
 	uint64_t lost = burin_profile_number(profile, "off_cpu.lost_ns");
 	uint64_t blocked = burin_profile_number(profile, "blocked_before");
@@ -175,7 +177,7 @@ static void print_waits(const struct burin_profile *profile, bool color, struct 
 /* @whole: also hints about less than 1 % of the stacks, for which hardly anyone builds a program anew */
 static void print_truncated(const struct burin_profile *profile, bool whole, struct view_buffer *out)
 {
-	const uint64_t truncated = sum_of(profile, "truncated."),
+	const uint64_t truncated = profile_ledger_sum_of(profile, "truncated."),
 		       stacks = truncated + burin_profile_number(profile, "complete");
 	const char *graph = burin_profile_value(profile, "call_graph");
 	const char *hints[WIRE_TRUNCATIONS] = { 0 };
@@ -207,7 +209,7 @@ static bool was_recovered(const struct burin_trace *trace)
 static bool print_sum(const struct burin_profile *profile, uint64_t received, bool color,
 		      struct view_buffer *out)
 {
-	const uint64_t lost = sum_of(profile, "lost.");
+	const uint64_t lost = profile_ledger_sum_of(profile, "lost.");
 	char number[TEXT_SHORT], all[TEXT_SHORT];
 
 	if (!burin_profile_value(profile, "received")) {
@@ -244,8 +246,9 @@ void view_ledger_nameless(const struct burin_profile *profile, const struct view
 	free(all.weights);
 }
 
-static void print_all(const struct burin_trace *trace, const struct burin_profile *profile,
-		      const struct view_profile *counted, bool color, bool whole, struct view_buffer *out)
+static void profile_ledger_print_all(const struct burin_trace *trace, const struct burin_profile *profile,
+				     const struct view_profile *counted, bool color, bool whole,
+				     struct view_buffer *out)
 {
 	uint64_t received = burin_profile_number(profile, "received");
 	const char *state = burin_profile_value(profile, "state");
@@ -257,7 +260,7 @@ static void print_all(const struct burin_trace *trace, const struct burin_profil
 		print_causes(profile, "lost.", wire_sample_terms, WIRE_SAMPLE_LOSSES, NULL, 0, out);
 	if (counted)
 		view_chunks_text(trace, out);
-	print_unsampled(profile, color, out);
+	profile_ledger_print_unsampled(profile, color, out);
 	if (unfinished)
 		view_buffer_print(out, "%s%s%s: losses of its last second are unknown\n", color ? warn : "",
 				  was_recovered(trace) ? "The recorder was killed"
@@ -265,7 +268,7 @@ static void print_all(const struct burin_trace *trace, const struct burin_profil
 				  color ? off : "");
 	print_truncated(profile, whole, out);
 	print_remarks(profile, out);
-	print_waits(profile, color, out);
+	profile_ledger_print_waits(profile, color, out);
 	view_ledger_nameless(profile, counted, color, out);
 	/* The processes and users that caused the remarks that begin with "over". */
 	print_values(profile, "excess", "Above the limits for one process or user", color, out);
@@ -273,13 +276,13 @@ static void print_all(const struct burin_trace *trace, const struct burin_profil
 }
 
 /* The parts of a sum are indented. */
-static bool is_part(const char *line)
+static bool profile_ledger_is_part(const char *line)
 {
 	return *line == ' ';
 }
 
 /* Copies text, without the last parts if it has more than so many lines. */
-static void shorten(const struct view_buffer *text, size_t lines, struct view_buffer *out)
+static void profile_ledger_shorten(const struct view_buffer *text, size_t lines, struct view_buffer *out)
 {
 	const char *end = text->bytes + text->used, *next;
 	size_t all = 0, parts = 0, kept, left_out = 0;
@@ -287,17 +290,17 @@ static void shorten(const struct view_buffer *text, size_t lines, struct view_bu
 	for (const char *line = text->bytes; line < end; line = next) {
 		next = (const char *)memchr(line, '\n', (size_t)(end - line)) + 1;
 		all++;
-		parts += is_part(line);
+		parts += profile_ledger_is_part(line);
 	}
 	kept = all <= lines ? parts : lines > all - parts ? lines - (all - parts) : 0;
 	for (const char *line = text->bytes; line < end; line = next) {
 		next = (const char *)memchr(line, '\n', (size_t)(end - line)) + 1;
-		if (is_part(line) && !kept)
+		if (profile_ledger_is_part(line) && !kept)
 			left_out++;
 		else
 			view_buffer_add(out, &(struct view_buffer){ .bytes = (char *)line,
 								    .used = (size_t)(next - line) });
-		kept -= is_part(line) && kept;
+		kept -= profile_ledger_is_part(line) && kept;
 	}
 	if (left_out)
 		view_buffer_print(out, "%zu more line%s on what is missing and what to do: --verbose\n",
@@ -309,9 +312,9 @@ void view_ledger_text(const struct burin_trace *trace, const struct burin_profil
 {
 	struct view_buffer text = { .used = 0 };
 
-	print_all(trace, profile, counted, color, lines == SIZE_MAX, &text);
+	profile_ledger_print_all(trace, profile, counted, color, lines == SIZE_MAX, &text);
 	if (text.used && !text.failed) /* a line without its end is not written */
-		shorten(&text, lines, out);
+		profile_ledger_shorten(&text, lines, out);
 	out->failed |= text.failed;
 	view_buffer_free(&text);
 }

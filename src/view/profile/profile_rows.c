@@ -160,7 +160,8 @@ static uint32_t node_of(struct row_builder *builder, const struct task_pairs *ta
 	return innermost;
 }
 
-static int add_pair(struct row_builder *builder, const struct task_pairs *task, const struct view_pair *pair)
+static int profile_rows_add_pair(struct row_builder *builder, const struct task_pairs *task,
+				 const struct view_pair *pair)
 {
 	uint32_t node = node_of(builder, task, pair->stack), own = node;
 
@@ -182,7 +183,7 @@ static void enter_node(struct row_builder *builder, const struct node *node)
 		builder->keys[list[n]].open++;
 }
 
-static void add_cost(struct view_cost *cost, const struct view_cost *more)
+static void profile_rows_add_cost(struct view_cost *cost, const struct view_cost *more)
 {
 	cost->all += more->all;
 	cost->waited += more->waited;
@@ -196,9 +197,9 @@ static void leave_node(struct row_builder *builder, const struct node *node)
 		const struct key_row *key = &builder->keys[list[n]];
 
 		if (!--builder->keys[list[n]].open)
-			add_cost(&builder->rows->rows[key->row].total, &node->total);
+			profile_rows_add_cost(&builder->rows->rows[key->row].total, &node->total);
 	}
-	add_cost(&builder->nodes[node->caller].total, &node->total);
+	profile_rows_add_cost(&builder->nodes[node->caller].total, &node->total);
 }
 
 /* Adds self costs to the rows. A mark has a row only if samples end there. */
@@ -213,16 +214,16 @@ static int add_selves(struct row_builder *builder, const struct task_pairs *task
 		row = row_of(builder, task, builder->rows->keys.lists[node->first]);
 		if (!row)
 			return -ENOMEM;
-		add_cost(&row->self, &node->self);
+		profile_rows_add_cost(&row->self, &node->self);
 		row->samples += node->samples;
 		if (!node->count)
-			add_cost(&row->total, &node->self);
+			profile_rows_add_cost(&row->total, &node->self);
 	}
 	return 0;
 }
 
 /* Walks the tree of a complete group, and adds its costs to the rows. */
-static int sum_up(struct row_builder *builder, const struct task_pairs *task)
+static int profile_rows_sum_up(struct row_builder *builder, const struct task_pairs *task)
 {
 	const struct node *nodes = builder->nodes;
 
@@ -296,9 +297,9 @@ static int add_group(struct row_builder *builder, const struct task_pairs *first
 	result = node_add(builder, 0, 0);
 	for (; task < *end && memcmp(task->parts, first->parts, sizeof(task->parts)) == 0; task++)
 		for (const struct view_pair *pair = task->first; pair < task->end && !result; pair++)
-			result = add_pair(builder, first, pair);
+			result = profile_rows_add_pair(builder, first, pair);
 	*end = task;
-	return result ? result : sum_up(builder, first);
+	return result ? result : profile_rows_sum_up(builder, first);
 }
 
 int view_rows_make(struct view_rows *rows, const struct view_profile *counted, unsigned parts, bool fold)

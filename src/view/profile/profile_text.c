@@ -86,7 +86,7 @@ static const char *sample_row_name(const void *data, const void *row, unsigned p
 	return view_row_text(data, row, part);
 }
 
-static int by_total(const void *a, const void *b)
+static int profile_text_by_total(const void *a, const void *b)
 {
 	const struct view_row *one = a, *other = b;
 
@@ -103,7 +103,7 @@ static size_t sample_rows_choose(const struct view_profile *counted, struct view
 	size_t kept = 0;
 
 	if (report->by_total && rows->count)
-		qsort(rows->rows, rows->count, sizeof(*rows->rows), by_total);
+		qsort(rows->rows, rows->count, sizeof(*rows->rows), profile_text_by_total);
 	for (size_t n = 0; n < rows->count && kept < report->limit; n++)
 		if (table_percent(rows->rows[n].total.all, counted->weight) >= report->min)
 			rows->rows[kept++] = rows->rows[n];

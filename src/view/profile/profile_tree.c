@@ -175,8 +175,8 @@ static struct task *tasks_of(struct view_tree *tree, const struct view_profile *
 	return tasks;
 }
 
-static int add_task(struct tree_builder *builder, const struct task *task,
-		    const struct view_tree_options *options)
+static int profile_tree_add_task(struct tree_builder *builder, const struct task *task,
+				 const struct view_tree_options *options)
 {
 	struct view_tree *tree = builder->tree;
 
@@ -196,21 +196,21 @@ static int add_task(struct tree_builder *builder, const struct task *task,
 	return 0;
 }
 
-static int add_pairs(struct tree_builder *builder, const struct view_profile *counted,
-		     const struct view_tree_options *options)
+static int profile_tree_add_pairs(struct tree_builder *builder, const struct view_profile *counted,
+				  const struct view_tree_options *options)
 {
 	size_t count = 0;
 	struct task *tasks = tasks_of(builder->tree, counted, options->roots, &count);
 	int result = tasks ? 0 : -ENOMEM;
 
 	for (size_t n = 0; n < count && !result; n++)
-		result = add_task(builder, &tasks[n], options);
+		result = profile_tree_add_task(builder, &tasks[n], options);
 	free(tasks);
 	return result;
 }
 
 /* A parent's number is smaller than its children's, so one backward pass computes all totals. */
-static void sum_up(struct view_tree *tree)
+static void profile_tree_sum_up(struct view_tree *tree)
 {
 	for (uint32_t n = tree->count; n--;) {
 		struct view_node *node = &tree->nodes[n];
@@ -271,14 +271,14 @@ int view_tree_make(struct view_tree *tree, struct view_keys *keys, const struct 
 		result = -ENOMEM;
 	if (!result) {
 		tree->nodes[tree->count++] = (struct view_node){ .part = VIEW_PARTS };
-		result = add_pairs(&builder, counted, options);
+		result = profile_tree_add_pairs(&builder, counted, options);
 	}
 	free(builder.fits);
 	free(builder.memo);
 	free(builder.path);
 	free(builder.keys);
 	if (!result) {
-		sum_up(tree);
+		profile_tree_sum_up(tree);
 		result = link_children(tree);
 	}
 	if (result)

@@ -27,7 +27,7 @@ static size_t bare_bytes(const char *text, size_t bytes)
 }
 
 /* "main()". A name of C++ has brackets already. */
-static bool add_text(struct view_call_names *names, struct view_function *function)
+static bool call_names_add_text(struct view_call_names *names, struct view_function *function)
 {
 	const size_t bytes = strlen(function->name);
 	char *text = malloc(TEXT_ESCAPE_MAX * bytes + 2);
@@ -47,7 +47,7 @@ static bool add_text(struct view_call_names *names, struct view_function *functi
 	return function->text != NULL;
 }
 
-static bool add(struct view_call_names *names, uint32_t number)
+static bool call_names_add(struct view_call_names *names, uint32_t number)
 {
 	const struct burin_profile *profile = names->calls ? burin_calls_profile(names->calls) : NULL;
 	struct view_function *shown = &names->functions[number];
@@ -61,7 +61,7 @@ static bool add(struct view_call_names *names, uint32_t number)
 	if (!function.name && number && !burin_profile_stack(profile, number, &stack))
 		burin_profile_address(profile, stack.location, address, sizeof(address));
 	shown->name = function.name ? function.name : arena_keep(&names->texts, address, strlen(address));
-	return shown->name && add_text(names, shown);
+	return shown->name && call_names_add_text(names, shown);
 }
 
 int view_call_names_make(struct view_call_names *names, const struct burin_trace *trace)
@@ -76,7 +76,7 @@ int view_call_names_make(struct view_call_names *names, const struct burin_trace
 	names->count = names->calls ? burin_calls_functions(names->calls) : 0;
 	names->functions = calloc((size_t)names->count + 1, sizeof(*names->functions));
 	for (uint32_t n = 0; added && names->functions && n <= names->count; n++)
-		added = add(names, n);
+		added = call_names_add(names, n);
 	if (names->functions && added)
 		return 0;
 	view_call_names_free(names);

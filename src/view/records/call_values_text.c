@@ -18,7 +18,7 @@ bool view_values_find(const struct burin_calls *calls, const struct burin_record
 }
 
 /* "abc", NULL, or the address of a text that could not be read. */
-static void put_text(struct view_buffer *out, const char *text, size_t bytes)
+static void call_values_text_put_text(struct view_buffer *out, const char *text, size_t bytes)
 {
 	if (bytes >= NULL_BYTES && !memcmp(text, WIRE_NULL, NULL_BYTES)) {
 		if (bytes == NULL_BYTES)
@@ -30,8 +30,8 @@ static void put_text(struct view_buffer *out, const char *text, size_t bytes)
 	view_buffer_print(out, "\"%s\"", text);
 }
 
-static void put_number(struct view_buffer *out, const struct burin_record *record, unsigned number,
-		       const struct burin_field *field)
+static void call_values_text_put_number(struct view_buffer *out, const struct burin_record *record,
+					unsigned number, const struct burin_field *field)
 {
 	const bool hexadecimal = field->conversion == 'x' || field->type == BURIN_TYPE_PTR;
 	double real;
@@ -53,7 +53,8 @@ static void put_number(struct view_buffer *out, const struct burin_record *recor
 	}
 }
 
-static void put_value(struct view_buffer *out, const struct burin_record *record, unsigned number)
+static void call_values_text_put_value(struct view_buffer *out, const struct burin_record *record,
+				       unsigned number)
 {
 	const struct burin_field *field = burin_event_field(record->event, number);
 	const char *text, *label;
@@ -62,7 +63,7 @@ static void put_value(struct view_buffer *out, const struct burin_record *record
 	char c[2] = "";
 
 	if (!burin_record_string(record, number, &text, &bytes)) {
-		put_text(out, text, bytes);
+		call_values_text_put_text(out, text, bytes);
 	} else if (field->type == BURIN_TYPE_CHAR) {
 		c[0] = (char)record->payload[record->offsets[number]];
 		view_buffer_print(out, "'%s'", c);
@@ -71,7 +72,7 @@ static void put_value(struct view_buffer *out, const struct burin_record *record
 		if (label)
 			view_buffer_print(out, "%s", label);
 		else
-			put_number(out, record, number, field);
+			call_values_text_put_number(out, record, number, field);
 	}
 }
 
@@ -82,7 +83,7 @@ void view_values_arguments(const struct burin_record *record, const struct burin
 	for (unsigned n = 0; n < values->arguments; n++) {
 		if (n)
 			view_buffer_print(out, ", ");
-		put_value(out, record, values->first + n);
+		call_values_text_put_value(out, record, values->first + n);
 	}
 	view_buffer_print(out, ")");
 }
@@ -93,7 +94,7 @@ void view_values_result(const struct burin_record *record, const struct burin_ca
 	if (values->result < 0)
 		return;
 	view_buffer_print(out, " = ");
-	put_value(out, record, (unsigned)values->result);
+	call_values_text_put_value(out, record, (unsigned)values->result);
 }
 
 void view_values_json(const struct burin_record *record, const struct burin_call_values *values,

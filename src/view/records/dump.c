@@ -100,7 +100,7 @@ static bool glob_fits(const char *glob, const char *name)
 	return strcmp(glob, name) == 0 || glob_match(glob, name);
 }
 
-static int select_events(struct dump_job *job)
+static int dump_select_events(struct dump_job *job)
 {
 	const struct burin_trace *trace = job->trace;
 	unsigned count = burin_trace_events(trace);
@@ -121,7 +121,7 @@ static int select_events(struct dump_job *job)
 	return job->dump->functions.count && !job->functions ? -ENOMEM : 0;
 }
 
-static int run(struct dump_job *job)
+static int dump_run(struct dump_job *job)
 {
 	const struct view_dump *dump = job->dump;
 	uint64_t bytes = (uint64_t)SLICE_BYTES_RING * burin_trace_rings(job->trace);
@@ -153,10 +153,10 @@ int view_dump(const struct burin_trace *trace, const struct view_dump *dump)
 
 	if (result)
 		return result;
-	result = select_events(&job);
+	result = dump_select_events(&job);
 	job.workers = calloc(dump->threads, sizeof(*job.workers));
 	if (!result)
-		result = job.workers ? run(&job) : -ENOMEM;
+		result = job.workers ? dump_run(&job) : -ENOMEM;
 	for (unsigned n = 0; job.workers && n < dump->threads; n++)
 		burin_cursor_close(job.workers[n].cursor);
 	free(job.workers);

@@ -17,7 +17,8 @@ static void render_string(struct json *json, const char *text, size_t bytes)
 }
 
 /* An integer, or its name. */
-static void render_integer(struct json *json, const struct burin_field *field, uint64_t bits, bool has_sign)
+static void field_json_render_integer(struct json *json, const struct burin_field *field, uint64_t bits,
+				      bool has_sign)
 {
 	const char *label = has_sign || bits <= INT64_MAX ? burin_field_label(field, (int64_t)bits) : NULL;
 
@@ -52,12 +53,13 @@ static void render_number(struct json *json, const struct burin_field *field, un
 		json_double(json, NULL, value, 17);
 		break;
 	default:
-		render_integer(json, field, has_sign ? (uint64_t)((int64_t)bits >> shift) : bits >> shift,
-			       has_sign);
+		field_json_render_integer(
+			json, field, has_sign ? (uint64_t)((int64_t)bits >> shift) : bits >> shift, has_sign);
 	}
 }
 
-static void render_array(struct json *json, const struct burin_field *field, const unsigned char *at)
+static void field_json_render_array(struct json *json, const struct burin_field *field,
+				    const unsigned char *at)
 {
 	const unsigned size = format_type_bytes(field->element), count = number_load16(at);
 
@@ -86,7 +88,7 @@ void view_json_value(struct json *json, const struct burin_record *record, unsig
 		render_string(json, (const char *)at, 1);
 		break;
 	case BURIN_TYPE_ARRAY:
-		render_array(json, field, at);
+		field_json_render_array(json, field, at);
 		break;
 	case BURIN_TYPE_BYTES:
 		json_hex(json, NULL, at + 2, bytes - 2);

@@ -69,7 +69,7 @@ struct compiler {
 	char *text; /* the next literal is written here */
 };
 
-static struct view_piece *add_piece(struct compiler *compiler, enum piece_kind kind)
+static struct view_piece *format_program_add_piece(struct compiler *compiler, enum piece_kind kind)
 {
 	struct view_piece *piece = &compiler->program->pieces[compiler->program->count++];
 
@@ -92,7 +92,7 @@ static void add_literal(struct compiler *compiler, const char *from, const char 
 	}
 	if (compiler->text == start)
 		return;
-	piece = add_piece(compiler, PIECE_LITERAL);
+	piece = format_program_add_piece(compiler, PIECE_LITERAL);
 	piece->text = start;
 	piece->bytes = (uint32_t)(compiler->text - start);
 	compiler->program->bound += piece->bytes;
@@ -180,10 +180,10 @@ static void set_per_byte(struct view_format_program *program, const struct view_
 	program->per_byte = per_byte > program->per_byte ? per_byte : program->per_byte;
 }
 
-static void add_field(struct compiler *compiler, unsigned number, const struct burin_field *field,
-		      const char *spec, unsigned bytes)
+static void format_program_add_field(struct compiler *compiler, unsigned number,
+				     const struct burin_field *field, const char *spec, unsigned bytes)
 {
-	struct view_piece *piece = add_piece(compiler, PIECE_LITERAL);
+	struct view_piece *piece = format_program_add_piece(compiler, PIECE_LITERAL);
 	unsigned modified, widest;
 
 	piece->field = (uint8_t)number;
@@ -238,8 +238,9 @@ static void add_plain_fields(struct compiler *compiler, const struct burin_event
 		field = burin_event_field(event, n);
 		snprintf(name, sizeof(name), "%s%s=", n ? " " : "", field->name);
 		add_literal(compiler, name, name + strlen(name));
-		add_field(compiler, n, field,
-			  specs[field->type == BURIN_TYPE_ARRAY ? field->element : field->type], 2);
+		format_program_add_field(
+			compiler, n, field,
+			specs[field->type == BURIN_TYPE_ARRAY ? field->element : field->type], 2);
 	}
 }
 
@@ -255,7 +256,7 @@ static void add_format(struct compiler *compiler, const struct burin_event *even
 		const char *spec = event->format + field->spec;
 
 		add_literal(compiler, at, spec);
-		add_field(compiler, n, &read->fields[n].open, spec, field->spec_bytes);
+		format_program_add_field(compiler, n, &read->fields[n].open, spec, field->spec_bytes);
 		at = spec + field->spec_bytes + (read->fields[n].named ? field->enum_bytes : 0);
 	}
 	if (at < end)
@@ -309,15 +310,15 @@ static inline uint64_t load_unsigned(const struct view_piece *piece, const unsig
 	return bits << piece->convert >> piece->convert;
 }
 
-static char *pad(char *out, char byte, size_t count)
+static char *format_program_pad(char *out, char byte, size_t count)
 {
 	memset(out, byte, count);
 	return out + count;
 }
 
 /* Pads a sign or prefix and digits to the width. */
-static char *lay_out(char *out, const struct view_piece *piece, const char *prefix, const char *digits,
-		     size_t count)
+static char *format_program_lay_out(char *out, const struct view_piece *piece, const char *prefix,
+				    const char *digits, size_t count)
 {
 	size_t before = strlen(prefix), zeros = 0, used;
 
@@ -330,17 +331,17 @@ static char *lay_out(char *out, const struct view_piece *piece, const char *pref
 		used = piece->width;
 	}
 	if (!(piece->flags & FLAG_LEFT) && piece->width > used)
-		out = pad(out, ' ', piece->width - used);
+		out = format_program_pad(out, ' ', piece->width - used);
 	memcpy(out, prefix, before);
-	out = pad(out + before, '0', zeros);
+	out = format_program_pad(out + before, '0', zeros);
 	memcpy(out, digits, count);
 	out += count;
 	if ((piece->flags & FLAG_LEFT) && piece->width > used)
-		out = pad(out, ' ', piece->width - used);
+		out = format_program_pad(out, ' ', piece->width - used);
 	return out;
 }
 
-static char *render_integer(char *out, const struct view_piece *piece, const unsigned char *at)
+static char *format_program_render_integer(char *out, const struct view_piece *piece, const unsigned char *at)
 {
 	char digits[24], *end = digits;
 	const char *prefix = "";
@@ -374,7 +375,7 @@ static char *render_integer(char *out, const struct view_piece *piece, const uns
 	else if ((piece->flags & FLAG_ALTERNATE) && piece->conversion == 'o' && (bits || !piece->precision) &&
 		 piece->precision <= end - digits)
 		prefix = "0";
-	return lay_out(out, piece, prefix, digits, (size_t)(end - digits));
+	return format_program_lay_out(out, piece, prefix, digits, (size_t)(end - digits));
 }
 
 /* Pads the text between start and out to the width. */
@@ -390,13 +391,14 @@ static char *pad_text(char *out, char *start, const struct view_piece *piece)
 		return out;
 	missing = piece->width - columns;
 	if (piece->flags & FLAG_LEFT)
-		return pad(out, ' ', missing);
+		return format_program_pad(out, ' ', missing);
 	memmove(start + missing, start, (size_t)(out - start));
-	pad(start, ' ', missing);
+	format_program_pad(start, ' ', missing);
 	return out + missing;
 }
 
-static char *render_text(char *out, const struct view_piece *piece, const struct burin_record *record)
+static char *format_program_render_text(char *out, const struct view_piece *piece,
+					const struct burin_record *record)
 {
 	uint32_t from = record->offsets[piece->field], bytes = record->offsets[piece->field + 1] - from;
 	char *start = out;
@@ -468,7 +470,7 @@ static inline char *render_value(char *out, const struct view_piece *piece, cons
 	case PIECE_HEX:
 		return number_radix(out, load_unsigned(piece, at), 4, "0123456789abcdef");
 	case PIECE_INTEGER:
-		return render_integer(out, piece, at);
+		return format_program_render_integer(out, piece, at);
 	case PIECE_CHAR:
 		return render_char(out, piece, at);
 	default:
@@ -477,7 +479,7 @@ static inline char *render_value(char *out, const struct view_piece *piece, cons
 }
 
 /* "[1, 2, 3]" */
-static char *render_array(char *out, const struct view_piece *piece, const unsigned char *at)
+static char *format_program_render_array(char *out, const struct view_piece *piece, const unsigned char *at)
 {
 	const unsigned size = format_type_bytes(piece->type), count = number_load16(at);
 
@@ -503,9 +505,9 @@ char *view_format_program_render(const struct view_format_program *program, cons
 			memcpy(out, piece->text, piece->bytes);
 			out += piece->bytes;
 		} else if (__builtin_expect(piece->is_array, 0)) {
-			out = render_array(out, piece, at);
+			out = format_program_render_array(out, piece, at);
 		} else if (piece->kind == PIECE_STRING || piece->kind == PIECE_BYTES) {
-			out = render_text(out, piece, record);
+			out = format_program_render_text(out, piece, record);
 		} else {
 			out = render_value(out, piece, at);
 		}

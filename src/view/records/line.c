@@ -28,7 +28,7 @@ enum {
 
 static const char color_name[] = "\033[1;36m", color_dim[] = "\033[2m", color_off[] = "\033[0m";
 
-static unsigned digits_of(uint64_t value)
+static unsigned line_digits_of(uint64_t value)
 {
 	char text[NUMBER_DIGITS_MAX];
 
@@ -51,12 +51,12 @@ void view_lines_begin(struct view_lines *lines, uint64_t ticks)
 	burin_trace_range(lines->trace, &begin, &end);
 	lines->begin_ns = burin_trace_ns(lines->trace, ticks);
 	lines->second_digits =
-		digits_of((uint64_t)(burin_trace_ns(lines->trace, end) - lines->begin_ns) / NS_PER_S);
+		line_digits_of((uint64_t)(burin_trace_ns(lines->trace, end) - lines->begin_ns) / NS_PER_S);
 	if (lines->second_digits < 3)
 		lines->second_digits = 3;
 }
 
-static void measure(struct view_lines *lines)
+static void line_measure(struct view_lines *lines)
 {
 	const struct burin_trace *trace = lines->trace;
 	const struct burin_thread *thread;
@@ -84,9 +84,9 @@ static void measure(struct view_lines *lines)
 	for (unsigned n = 0; n < burin_trace_rings(trace); n++)
 		if (burin_trace_ring(trace, n)->cpu > cpu)
 			cpu = burin_trace_ring(trace, n)->cpu;
-	lines->pid_digits = digits_of(pid);
-	lines->tid_digits = digits_of(tid);
-	lines->cpu_digits = digits_of(cpu) < 3 ? 3 : digits_of(cpu);
+	lines->pid_digits = line_digits_of(pid);
+	lines->tid_digits = line_digits_of(tid);
+	lines->cpu_digits = line_digits_of(cpu) < 3 ? 3 : line_digits_of(cpu);
 }
 
 /* The event's name as its lines print it. */
@@ -128,7 +128,7 @@ int view_lines_make(struct view_lines *lines, const struct burin_trace *trace, c
 		view_lines_free(lines);
 		return result;
 	}
-	measure(lines);
+	line_measure(lines);
 	lines->events = calloc(lines->event_count + READ_NAME_EVENTS, sizeof(*lines->events));
 	if (!lines->events)
 		result = -ENOMEM;
@@ -187,8 +187,8 @@ static size_t label_text(const struct view_lines *lines, char *out, const struct
 				(int)lines->tid_digits, tid, name, missing > 0 ? missing : 0, "");
 }
 
-static void set_label(const struct view_lines *lines, struct view_thread_label *label,
-		      const struct burin_thread *thread, uint32_t tid)
+static void line_set_label(const struct view_lines *lines, struct view_thread_label *label,
+			   const struct burin_thread *thread, uint32_t tid)
 {
 	label->used = true;
 	label->tid = tid;
@@ -213,7 +213,7 @@ static const struct view_thread_label *sampled_label(struct view_line_formatter 
 	if (label->used && label->task == number && number && label->tid == record->tid)
 		return label;
 	label->task = number;
-	set_label(formatter->lines, label, task ? &thread : NULL, record->tid);
+	line_set_label(formatter->lines, label, task ? &thread : NULL, record->tid);
 	return label;
 }
 
@@ -233,8 +233,8 @@ const struct view_thread_label *view_line_formatter_label(struct view_line_forma
 			     1))
 		return label;
 	label->task = 0;
-	set_label(lines, label,
-		  read_thread_find(lines->trace, tid, record->time, &label->from, &label->until), tid);
+	line_set_label(lines, label,
+		       read_thread_find(lines->trace, tid, record->time, &label->from, &label->until), tid);
 	return label;
 }
 
@@ -362,9 +362,9 @@ static size_t fields_bound(const struct view_event *event, const struct burin_re
 	return event->program.bound + event->program.per_byte * (size_t)record->payload_bytes;
 }
 
-static void render_text(struct view_line_formatter *formatter, const struct view_event *event,
-			const struct view_thread_label *label, const struct burin_record *record,
-			struct view_buffer *out)
+static void line_render_text(struct view_line_formatter *formatter, const struct view_event *event,
+			     const struct view_thread_label *label, const struct burin_record *record,
+			     struct view_buffer *out)
 {
 	bool color = formatter->lines->style.color;
 	char *at = view_buffer_reserve(out, PREFIX_BYTES + VIEW_LABEL_BYTES + event->name_bytes +
@@ -393,7 +393,8 @@ static void render_text(struct view_line_formatter *formatter, const struct view
 	view_buffer_commit(out, at);
 }
 
-static const struct view_event *event_of(const struct view_lines *lines, const struct burin_record *record)
+static const struct view_event *line_event_of(const struct view_lines *lines,
+					      const struct burin_record *record)
 {
 	return &lines->events[record->event->id - 1 + (record->ring == UINT32_MAX ? lines->event_count : 0)];
 }
@@ -401,7 +402,7 @@ static const struct view_event *event_of(const struct view_lines *lines, const s
 void view_line_formatter_message(struct view_line_formatter *formatter, const struct burin_record *record,
 				 struct view_buffer *out)
 {
-	const struct view_event *event = event_of(formatter->lines, record);
+	const struct view_event *event = line_event_of(formatter->lines, record);
 	const size_t name = strlen(record->event->name);
 	char *at = view_buffer_reserve(out, PREFIX_BYTES + name + fields_bound(event, record));
 
@@ -423,11 +424,11 @@ void view_line_formatter_render(struct view_line_formatter *formatter, const str
 				struct view_buffer *out)
 {
 	const struct view_lines *lines = formatter->lines;
-	const struct view_event *event = event_of(lines, record);
+	const struct view_event *event = line_event_of(lines, record);
 	const struct view_thread_label *label = view_line_formatter_label(formatter, record);
 
 	if (lines->style.json)
 		view_json_render(lines, event, label, record, out);
 	else
-		render_text(formatter, event, label, record, out);
+		line_render_text(formatter, event, label, record, out);
 }

@@ -14,7 +14,8 @@ struct shown {
 };
 
 /* Function n of a location. A location without functions has one entry, its address. */
-static bool look_up(const struct burin_profile *profile, uint32_t number, uint32_t n, struct shown *shown)
+static bool sample_text_look_up(const struct burin_profile *profile, uint32_t number, uint32_t n,
+				struct shown *shown)
 {
 	struct burin_location location;
 	struct burin_frame frame = { .function = NULL };
@@ -51,11 +52,11 @@ void view_sample_text(const struct burin_profile *profile, const struct burin_sa
 		view_buffer_print(out, sample->stack ? "(unknown stack)" : "(no stack)");
 		return;
 	}
-	if (look_up(profile, stack.location, 0, &shown))
+	if (sample_text_look_up(profile, stack.location, 0, &shown))
 		print_frame(&shown, out);
 	for (uint32_t number = sample->stack; stacks && !burin_profile_stack(profile, number, &stack);
 	     number = stack.caller) {
-		for (uint32_t n = 0; look_up(profile, stack.location, n, &shown); n++) {
+		for (uint32_t n = 0; sample_text_look_up(profile, stack.location, n, &shown); n++) {
 			view_buffer_print(out, "\n        ");
 			print_frame(&shown, out);
 			if (shown.file) {
@@ -80,14 +81,14 @@ void view_sample_json(const struct burin_profile *profile, const struct burin_sa
 	struct shown shown = { .function = NULL };
 
 	if (!burin_profile_stack(profile, sample->stack, &stack))
-		look_up(profile, stack.location, 0, &shown);
+		sample_text_look_up(profile, stack.location, 0, &shown);
 	json_frame(&shown, json);
 	if (!stacks || !shown.function)
 		return;
 	json_array(json, "stack");
 	for (uint32_t number = sample->stack; !burin_profile_stack(profile, number, &stack);
 	     number = stack.caller) {
-		for (uint32_t n = 0; look_up(profile, stack.location, n, &shown); n++) {
+		for (uint32_t n = 0; sample_text_look_up(profile, stack.location, n, &shown); n++) {
 			json_object(json, NULL);
 			json_frame(&shown, json);
 			if (shown.file) {

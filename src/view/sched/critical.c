@@ -14,7 +14,7 @@
  * enough, all is forgotten: a span that never ends must not need memory for ever. The time that is missing then is
  * SCHED_UNKNOWN, and `dropped` counts it.
  *
- * A path is made of tasks on a stack of our own: a thread, and a time in it. follow() cuts this time into pieces, one
+ * A path is made of tasks on a stack of our own: a thread, and a time in it. critical_follow() cuts this time into pieces, one
  * for each state, and adds unknown ones where no interval is. So the pieces of a task add up to its time. A blocked
  * piece that a thread ended becomes a task of that thread, with the piece's time. So each level adds up to the waits
  * of the one above it, and the first to the span.
@@ -22,7 +22,7 @@
  * Nothing makes such a task shorter than the one before it: two threads may have woken each other in one tick, after
  * the same sleep. DEPTH_MAX ends that; the piece where it does is CRITICAL_UNKNOWN.
  *
- * name_thread() may move the array of histories. So follow() takes the history again after each piece, and copies
+ * name_thread() may move the array of histories. So critical_follow() takes the history again after each piece, and copies
  * intervals.
  */
 #include "view/sched/critical.h"
@@ -110,7 +110,7 @@ static struct history *history_of(struct maker *maker, size_t thread)
  * Forget what ended before the oldest open span began. The rest is moved to the array's begin only when it is not the
  * larger part, so moving costs no more than keeping did.
  */
-static void trim(struct maker *maker, struct history *history)
+static void critical_trim(struct maker *maker, struct history *history)
 {
 	const size_t before = history->first;
 
@@ -143,11 +143,11 @@ static void find_floor(struct maker *maker, uint64_t now)
 }
 
 /* Too much is kept: forget what no open span needs; if that is not enough, all. */
-static void make_room(struct maker *maker, uint64_t now)
+static void critical_make_room(struct maker *maker, uint64_t now)
 {
 	find_floor(maker, now);
 	for (size_t n = 0; n < maker->history_room; n++)
-		trim(maker, &maker->histories[n]);
+		critical_trim(maker, &maker->histories[n]);
 	if (maker->kept < INTERVALS_MAX / 2)
 		return;
 	for (size_t n = 0; n < maker->history_room; n++)
@@ -165,11 +165,11 @@ static int keep_interval(void *data, const struct sched_interval *interval)
 		return -ENOMEM;
 	if (!maker->open_count)
 		maker->floor = interval->end; /* none needs it */
-	trim(maker, history);
+	critical_trim(maker, history);
 	if (!maker->open_count)
 		return 0;
 	if (maker->kept >= INTERVALS_MAX)
-		make_room(maker, interval->end);
+		critical_make_room(maker, interval->end);
 	if (!array_reserve(history->intervals, history->room, history->count + 1))
 		return -ENOMEM;
 	history->intervals[history->count++] = *interval;
@@ -179,7 +179,7 @@ static int keep_interval(void *data, const struct sched_interval *interval)
 
 /* ---- nodes */
 
-static uint32_t find_node(struct maker *maker, const struct critical_node *wanted)
+static uint32_t critical_find_node(struct maker *maker, const struct critical_node *wanted)
 {
 	struct critical *critical = maker->critical;
 	const uint64_t hash =
@@ -227,7 +227,7 @@ static uint32_t name_thread(struct maker *maker, size_t number, uint64_t ns)
 
 /* ---- paths */
 
-static int push(struct maker *maker, const struct task *task)
+static int critical_push(struct maker *maker, const struct task *task)
 {
 	if (!array_reserve(maker->tasks, maker->task_room, maker->task_count + 1))
 		return -ENOMEM;
@@ -247,8 +247,8 @@ static void add_stacks(struct maker *maker, uint32_t tid, const struct sched_int
  * Add a time of a thread in one state. A wait is followed to the thread that ended it.
  * @whole: the interval that it is a part of
  */
-static int add_piece(struct maker *maker, const struct task *task, const struct sched_interval *piece,
-		     const struct sched_interval *whole)
+static int critical_add_piece(struct maker *maker, const struct task *task,
+			      const struct sched_interval *piece, const struct sched_interval *whole)
 {
 	struct critical_span *span = &maker->critical->spans[task->span];
 	const bool blocked = piece->state == SCHED_BLOCKED;
@@ -268,19 +268,19 @@ static int add_piece(struct maker *maker, const struct task *task, const struct 
 		wanted.end = CRITICAL_INTERRUPT;
 	if (blocked && sched_stacks_exist(&maker->stacks))
 		add_stacks(maker, maker->sched.threads[task->thread].tid, whole, &wanted);
-	node = find_node(maker, &wanted);
+	node = critical_find_node(maker, &wanted);
 	if (!node)
 		return -ENOMEM;
 	maker->critical->nodes[node].count++;
 	maker->critical->nodes[node].time += piece->end - piece->begin;
 	if (!blocked || wanted.end != CRITICAL_THREAD)
 		return 0;
-	return push(maker, &(struct task){ .thread = piece->waker - 1,
-					   .node = node,
-					   .span = task->span,
-					   .depth = task->depth + 1,
-					   .from = piece->begin,
-					   .to = piece->end });
+	return critical_push(maker, &(struct task){ .thread = piece->waker - 1,
+						    .node = node,
+						    .span = task->span,
+						    .depth = task->depth + 1,
+						    .from = piece->begin,
+						    .to = piece->end });
 }
 
 /* Add what lies between two times of a task, and is in an interval, or in none (state SCHED_UNKNOWN). */
@@ -291,7 +291,7 @@ static int add_between(struct maker *maker, const struct task *task, const struc
 
 	piece.begin = begin > task->from ? begin : task->from;
 	piece.end = end < task->to ? end : task->to;
-	return piece.begin < piece.end ? add_piece(maker, task, &piece, interval) : 0;
+	return piece.begin < piece.end ? critical_add_piece(maker, task, &piece, interval) : 0;
 }
 
 /*
@@ -318,7 +318,7 @@ static size_t find_interval(const struct history *history, uint64_t time)
  * `now` goes up to the end of the task. A thread that has ended has no state. Before the first interval, and in gaps,
  * the state is unknown.
  */
-static int follow(struct maker *maker, const struct task *task)
+static int critical_follow(struct maker *maker, const struct task *task)
 {
 	const struct sched_thread *thread = &maker->sched.threads[task->thread];
 	const struct sched_interval unknown = { .state = SCHED_UNKNOWN };
@@ -373,14 +373,14 @@ static int add_span(struct maker *maker, size_t thread, uint32_t name, uint64_t 
 	span->count++;
 	span->time += end - begin;
 	span->max = end - begin > span->max ? end - begin : span->max;
-	error = push(maker, &(struct task){ .thread = (uint32_t)thread,
-					    .span = (uint32_t)number,
-					    .from = begin,
-					    .to = end });
+	error = critical_push(maker, &(struct task){ .thread = (uint32_t)thread,
+						     .span = (uint32_t)number,
+						     .from = begin,
+						     .to = end });
 	while (!error && maker->task_count) {
 		const struct task task = maker->tasks[--maker->task_count];
 
-		error = follow(maker, &task);
+		error = critical_follow(maker, &task);
 	}
 	return error;
 }
@@ -405,7 +405,7 @@ static int begin_span(struct maker *maker, struct history *history, uint32_t nam
 	return 0;
 }
 
-static bool is_selected(struct maker *maker, const struct burin_record *record)
+static bool critical_is_selected(struct maker *maker, const struct burin_record *record)
 {
 	const struct view_profile_filter *filter = maker->filter;
 	struct call_thread_span span = { .tid = 0 };
@@ -433,14 +433,15 @@ static int end_span(struct maker *maker, size_t thread, struct history *history,
 	maker->critical->unended += history->open_count - at - 1;
 	maker->open_count -= history->open_count - at;
 	history->open_count = at;
-	if (begin >= sched_read_ns(maker->critical->trace, maker->filter->from) && is_selected(maker, record))
+	if (begin >= sched_read_ns(maker->critical->trace, maker->filter->from) &&
+	    critical_is_selected(maker, record))
 		error = add_span(maker, thread, name, begin, ns);
 	if (++maker->closed % FLOOR_EVERY == 0)
 		find_floor(maker, ns);
 	return error;
 }
 
-static int take_span(struct maker *maker, const struct burin_record *record, uint64_t ns)
+static int critical_take_span(struct maker *maker, const struct burin_record *record, uint64_t ns)
 {
 	const uint32_t id = record->event->id;
 	const struct span_event *event =
@@ -458,7 +459,7 @@ static int take_span(struct maker *maker, const struct burin_record *record, uin
 					 : end_span(maker, thread, history, event->name, record, ns);
 }
 
-static int read_all(struct maker *maker)
+static int critical_read_all(struct maker *maker)
 {
 	const struct burin_trace *trace = maker->critical->trace;
 	const struct burin_cursor_options options = { .size = sizeof(options), .to = maker->filter->to };
@@ -471,7 +472,7 @@ static int read_all(struct maker *maker)
 
 		result = sched_read_record(&maker->sched, &maker->view, record, ns);
 		if (!result)
-			result = take_span(maker, record, ns);
+			result = critical_take_span(maker, record, ns);
 	}
 	burin_cursor_close(cursor);
 	maker->critical->unended += maker->open_count;
@@ -481,7 +482,7 @@ static int read_all(struct maker *maker)
 /* ---- the whole */
 
 /* Calls whose end no tracepoint sees. */
-static bool never_ends(const char *call)
+static bool critical_never_ends(const char *call)
 {
 	return strcmp(call, "exit") == 0 || strcmp(call, "exit_group") == 0 ||
 	       strcmp(call, "rt_sigreturn") == 0;
@@ -503,7 +504,8 @@ static int find_events(struct maker *maker, const char *glob)
 		char name[512];
 		size_t bytes = event ? strlen(event->name) : 0;
 
-		if (kernel->kind == KERNEL_ENTER && never_ends(critical->strings.texts[kernel->call]))
+		if (kernel->kind == KERNEL_ENTER &&
+		    critical_never_ends(critical->strings.texts[kernel->call]))
 			continue;
 		if (kernel->kind == KERNEL_ENTER || kernel->kind == KERNEL_LEAVE) {
 			out->side = kernel->kind == KERNEL_ENTER ? SPAN_BEGIN : SPAN_END;
@@ -525,7 +527,7 @@ static int find_events(struct maker *maker, const char *glob)
 	return maker->events && !critical->strings.failed ? found : -ENOMEM;
 }
 
-static int by_time(const void *a, const void *b)
+static int critical_by_time(const void *a, const void *b)
 {
 	const struct critical_span *one = a, *other = b;
 
@@ -533,7 +535,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Hang a node below its parent, behind those that are larger. */
-static void hang(struct critical *critical, uint32_t number)
+static void critical_hang(struct critical *critical, uint32_t number)
 {
 	struct critical_node *node = &critical->nodes[number];
 	uint32_t *link =
@@ -548,9 +550,9 @@ static void hang(struct critical *critical, uint32_t number)
 static void make_tree(struct critical *critical)
 {
 	for (uint32_t n = 1; n < critical->count; n++)
-		hang(critical, n);
+		critical_hang(critical, n);
 	if (critical->span_count)
-		qsort(critical->spans, critical->span_count, sizeof(*critical->spans), by_time);
+		qsort(critical->spans, critical->span_count, sizeof(*critical->spans), critical_by_time);
 }
 
 uint32_t critical_next(const struct critical *critical, size_t span, uint32_t number)
@@ -564,7 +566,7 @@ uint32_t critical_next(const struct critical *critical, size_t span, uint32_t nu
 	return number ? critical->nodes[number].next : 0;
 }
 
-static void free_maker(struct maker *maker)
+static void critical_free_maker(struct maker *maker)
 {
 	for (size_t n = 0; n < maker->history_room; n++) {
 		free(maker->histories[n].intervals);
@@ -604,13 +606,13 @@ int critical_make(struct critical *critical, const struct burin_trace *trace, co
 	if (!result)
 		result = sched_stacks_make(&maker.stacks, trace, &critical->strings);
 	if (!result)
-		result = read_all(&maker);
+		result = critical_read_all(&maker);
 	critical->missing = sched_missing(&maker.sched, critical->has_wakes);
 	if (!result && critical->strings.failed)
 		result = -ENOMEM;
 	if (!result)
 		make_tree(critical);
-	free_maker(&maker);
+	critical_free_maker(&maker);
 	if (result)
 		critical_free(critical);
 	return result;

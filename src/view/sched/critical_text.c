@@ -14,13 +14,13 @@ static const char *const state_names[] = { "running", "waiting for a CPU", "bloc
 static const char *const state_keys[] = { "running", "runnable", "blocked", "unknown" };
 static const char *const end_keys[] = { "thread", "interrupt", "unknown" };
 
-static const char *text_of(const struct critical *critical, uint32_t string)
+static const char *critical_text_of(const struct critical *critical, uint32_t string)
 {
 	return critical->strings.texts[string];
 }
 
-static bool is_shown(const struct critical_span *span, const struct critical_node *node,
-		     const struct view_report *options)
+static bool critical_text_is_shown(const struct critical_span *span, const struct critical_node *node,
+				   const struct view_report *options)
 {
 	return (double)node->time * 100 >= options->min * (double)span->time;
 }
@@ -34,7 +34,7 @@ static void print_stack(const struct critical *critical, const struct critical_n
 	if (!stack)
 		return;
 	view_buffer_print(out, "%s%*s%s", options->color ? dim : "", 37 + 2 * (int)node->depth, "", what);
-	sched_stack_text(text_of(critical, stack), out);
+	sched_stack_text(critical_text_of(critical, stack), out);
 	view_buffer_print(out, "%s\n", options->color ? off : "");
 }
 
@@ -46,10 +46,10 @@ static void print_node(const struct critical *critical, const struct critical_sp
 
 	view_buffer_print(out, "%6.2f%%  %10s  %11s  %*s%s: %s", table_percent(node->time, span->time),
 			  text_duration(time, node->time), text_count(count, node->count),
-			  2 * (int)node->depth, "", text_of(critical, node->thread),
+			  2 * (int)node->depth, "", critical_text_of(critical, node->thread),
 			  state_names[node->state]);
 	if (node->state == SCHED_BLOCKED)
-		view_buffer_print(out, " in %s%s", text_of(critical, node->what),
+		view_buffer_print(out, " in %s%s", critical_text_of(critical, node->what),
 				  node->end == CRITICAL_INTERRUPT ? ", until an interrupt"
 				  : node->end == CRITICAL_UNKNOWN ? ", the waker is unknown"
 								  : ", woken by");
@@ -66,13 +66,13 @@ static void print_span(const struct critical *critical, size_t number, const str
 	uint64_t shown = 0, left = 0;
 
 	view_buffer_print(out, "%s%s%s: %s span%s, %s, the longest %s\n\n", options->color ? bold : "",
-			  text_of(critical, span->name), options->color ? off : "",
+			  critical_text_of(critical, span->name), options->color ? off : "",
 			  text_count(count, span->count), text_plural(span->count),
 			  text_duration(time, span->time), text_duration(max, span->max));
 	view_buffer_print(out, "%s  SHARE        TIME        TIMES  THREAD%s\n", options->color ? bold : "",
 			  options->color ? off : "");
 	for (uint32_t n = 0; (n = critical_next(critical, number, n));) {
-		if (shown < options->limit && is_shown(span, &critical->nodes[n], options)) {
+		if (shown < options->limit && critical_text_is_shown(span, &critical->nodes[n], options)) {
 			print_node(critical, span, &critical->nodes[n], options, out);
 			shown++;
 		} else {
@@ -111,15 +111,15 @@ static void node_json(struct json *json, const struct critical *critical, const 
 {
 	json_object(json, NULL);
 	json_u64(json, "depth", node->depth);
-	json_text(json, "thread", text_of(critical, node->thread));
+	json_text(json, "thread", critical_text_of(critical, node->thread));
 	json_text(json, "state", state_keys[node->state]);
 	if (node->state == SCHED_BLOCKED) {
-		json_text(json, "in", text_of(critical, node->what));
+		json_text(json, "in", critical_text_of(critical, node->what));
 		json_text(json, "until", end_keys[node->end]);
 		if (node->stack)
-			sched_stack_json(text_of(critical, node->stack), "stack", json);
+			sched_stack_json(critical_text_of(critical, node->stack), "stack", json);
 		if (node->waker)
-			sched_stack_json(text_of(critical, node->waker), "waker_stack", json);
+			sched_stack_json(critical_text_of(critical, node->waker), "waker_stack", json);
 	}
 	json_u64(json, "count", node->count);
 	json_u64(json, "time_ns", node->time);
@@ -140,7 +140,7 @@ static void critical_json(const struct critical *critical, const struct view_rep
 		uint64_t shown = 0;
 
 		json_object(&json, NULL);
-		json_text(&json, "span", text_of(critical, span->name));
+		json_text(&json, "span", critical_text_of(critical, span->name));
 		json_u64(&json, "count", span->count);
 		json_u64(&json, "time_ns", span->time);
 		json_u64(&json, "max_ns", span->max);
@@ -148,7 +148,7 @@ static void critical_json(const struct critical *critical, const struct view_rep
 			json_u64(&json, keys[state], span->states[state]);
 		json_array(&json, "path");
 		for (uint32_t node = 0; (node = critical_next(critical, n, node)) && shown < options->limit;)
-			if (is_shown(span, &critical->nodes[node], options)) {
+			if (critical_text_is_shown(span, &critical->nodes[node], options)) {
 				node_json(&json, critical, &critical->nodes[node]);
 				shown++;
 			}
@@ -176,14 +176,14 @@ static void critical_csv(const struct critical *critical, const struct view_repo
 			const struct critical_node *node = &critical->nodes[number];
 			const bool blocked = node->state == SCHED_BLOCKED;
 
-			if (!is_shown(span, node, options))
+			if (!critical_text_is_shown(span, node, options))
 				continue;
 			shown++;
-			view_buffer_csv(out, text_of(critical, span->name));
+			view_buffer_csv(out, critical_text_of(critical, span->name));
 			view_buffer_print(out, ",%u,", node->depth);
-			view_buffer_csv(out, text_of(critical, node->thread));
+			view_buffer_csv(out, critical_text_of(critical, node->thread));
 			view_buffer_print(out, ",%s,", state_keys[node->state]);
-			view_buffer_csv(out, blocked ? text_of(critical, node->what) : "");
+			view_buffer_csv(out, blocked ? critical_text_of(critical, node->what) : "");
 			view_buffer_print(out, ",%s,%" PRIu64 ",%" PRIu64 "\r\n",
 					  blocked ? end_keys[node->end] : "", node->count, node->time);
 		}

@@ -165,7 +165,7 @@ static int count_interval(void *data, const struct sched_interval *interval)
 	return count_waker(maker, interval, end - begin);
 }
 
-static int read_all(struct maker *maker)
+static int sched_report_read_all(struct maker *maker)
 {
 	const struct burin_trace *trace = maker->report->trace;
 	const struct burin_cursor_options options = { .size = sizeof(options), .to = maker->filter->to };
@@ -186,7 +186,7 @@ static int read_all(struct maker *maker)
 
 /* ---- rows */
 
-static struct sched_row *find_row(struct maker *maker, uint32_t group)
+static struct sched_row *sched_report_find_row(struct maker *maker, uint32_t group)
 {
 	struct sched_report *report = maker->report;
 	const struct call_group *task = group ? &maker->threads.groups[group] : NULL;
@@ -212,16 +212,16 @@ static struct sched_row *find_row(struct maker *maker, uint32_t group)
 	return row;
 }
 
-static uint64_t clip(const struct maker *maker, uint64_t ns)
+static uint64_t sched_report_clip(const struct maker *maker, uint64_t ns)
 {
 	return ns < maker->from ? maker->from : ns > maker->to ? maker->to : ns;
 }
 
 /* The row of a thread, with the name that it had at its end. */
-static int add_thread(struct maker *maker, size_t number)
+static int sched_report_add_thread(struct maker *maker, size_t number)
 {
 	const struct sched_thread *thread = &maker->sched.threads[number];
-	const uint64_t wall = clip(maker, thread->end) - clip(maker, thread->begin);
+	const uint64_t wall = sched_report_clip(maker, thread->end) - sched_report_clip(maker, thread->begin);
 	struct call_thread_span span = { .tid = 0 };
 	struct sched_report *report = maker->report;
 	struct counts *counts;
@@ -234,7 +234,7 @@ static int add_thread(struct maker *maker, size_t number)
 				  burin_trace_ticks(report->trace, (int64_t)thread->end), &span);
 	if (error || !span.selected)
 		return error;
-	row = find_row(maker, span.group);
+	row = sched_report_find_row(maker, span.group);
 	if (!row)
 		return -ENOMEM;
 	counts = &maker->counts[number];
@@ -266,37 +266,37 @@ static uint32_t name_waker(struct maker *maker, const struct sched_thread *waker
 	return view_string(&maker->report->strings, text);
 }
 
-static int by_text(const void *a, const void *b)
+static int sched_report_by_text(const void *a, const void *b)
 {
 	const struct sched_part *one = a, *other = b;
 
 	return number_order(one->text, other->text) ?: number_order(one->stack, other->stack);
 }
 
-static int by_time(const void *a, const void *b)
+static int sched_report_by_time(const void *a, const void *b)
 {
 	const struct sched_part *one = a, *other = b;
 
-	return number_order(other->time, one->time) ?: by_text(a, b);
+	return number_order(other->time, one->time) ?: sched_report_by_text(a, b);
 }
 
-static int by_count(const void *a, const void *b)
+static int sched_report_by_count(const void *a, const void *b)
 {
 	const struct sched_part *one = a, *other = b;
 
-	return number_order(other->count, one->count) ?: by_time(a, b);
+	return number_order(other->count, one->count) ?: sched_report_by_time(a, b);
 }
 
 /* Put parts of one text together, and sort. */
-static void merge(struct sched_parts *parts, int (*order)(const void *a, const void *b))
+static void sched_report_merge(struct sched_parts *parts, int (*order)(const void *a, const void *b))
 {
 	size_t kept = 0;
 
 	if (!parts->count)
 		return;
-	qsort(parts->parts, parts->count, sizeof(*parts->parts), by_text);
+	qsort(parts->parts, parts->count, sizeof(*parts->parts), sched_report_by_text);
 	for (size_t n = 1; n < parts->count; n++) {
-		if (by_text(&parts->parts[kept], &parts->parts[n]) != 0) {
+		if (sched_report_by_text(&parts->parts[kept], &parts->parts[n]) != 0) {
 			parts->parts[++kept] = parts->parts[n];
 			continue;
 		}
@@ -356,16 +356,16 @@ static int make_rows(struct maker *maker)
 	if (!maker->row_of)
 		return -ENOMEM;
 	for (size_t n = 0; n < maker->sched.count && !result; n++)
-		result = add_thread(maker, n);
+		result = sched_report_add_thread(maker, n);
 	if (!result)
 		result = add_parts(maker);
 	for (size_t n = 0; n < report->count; n++) {
 		struct sched_row *row = report->rows[n];
 
-		merge(&row->blocked, by_time);
-		merge(&row->wakers, by_count);
-		merge(&row->blocked_stacks, by_time);
-		merge(&row->waker_stacks, by_count);
+		sched_report_merge(&row->blocked, sched_report_by_time);
+		sched_report_merge(&row->wakers, sched_report_by_count);
+		sched_report_merge(&row->blocked_stacks, sched_report_by_time);
+		sched_report_merge(&row->waker_stacks, sched_report_by_count);
 		report->threads += row->threads;
 		report->wall += row->wall;
 		for (unsigned state = 0; state < SCHED_STATES; state++)
@@ -378,7 +378,7 @@ static int make_rows(struct maker *maker)
 
 /* ---- the whole */
 
-static void free_maker(struct maker *maker)
+static void sched_report_free_maker(struct maker *maker)
 {
 	for (size_t n = 0; n < maker->counts_room; n++)
 		call_durations_free(&maker->counts[n].latencies);
@@ -419,13 +419,13 @@ int sched_report_make(struct sched_report *report, const struct burin_trace *tra
 		result = sched_stacks_make(&maker.stacks, trace, &report->strings);
 	report->has_stacks = sched_stacks_exist(&maker.stacks);
 	if (!result)
-		result = read_all(&maker);
+		result = sched_report_read_all(&maker);
 	if (!result)
 		result = make_rows(&maker);
 	report->missing = sched_missing(&maker.sched, report->has_wakes);
 	if (!result && report->strings.failed)
 		result = -ENOMEM;
-	free_maker(&maker);
+	sched_report_free_maker(&maker);
 	if (result)
 		sched_report_free(report);
 	return result;

@@ -42,7 +42,7 @@ enum {
 
 /* ---- the samples */
 
-static int add(struct sched_stack_list *list, const struct sched_stack *stack)
+static int sched_stacks_add(struct sched_stack_list *list, const struct sched_stack *stack)
 {
 	if (!array_reserve(list->stacks, list->room, list->count + 1))
 		return -ENOMEM;
@@ -50,8 +50,8 @@ static int add(struct sched_stack_list *list, const struct sched_stack *stack)
 	return 0;
 }
 
-static int take_record(struct sched_stacks *stacks, const struct burin_record *record,
-		       const struct burin_event *wait, const struct burin_event *wake)
+static int sched_stacks_take_record(struct sched_stacks *stacks, const struct burin_record *record,
+				    const struct burin_event *wait, const struct burin_event *wake)
 {
 	const uint64_t time = sched_read_ns(stacks->trace, record->time);
 	struct burin_sample sample;
@@ -61,16 +61,18 @@ static int take_record(struct sched_stacks *stacks, const struct burin_record *r
 	    burin_profile_sample(stacks->profile, record, &sample) || !sample.stack)
 		return 0;
 	if (record->event == wait)
-		return add(&stacks->sleepers,
-			   &(struct sched_stack){ .tid = record->tid,
-						  .stack = sample.stack,
-						  .begin = time > sample.weight ? time - sample.weight : 0,
-						  .end = time });
+		return sched_stacks_add(
+			&stacks->sleepers,
+			&(struct sched_stack){ .tid = record->tid,
+					       .stack = sample.stack,
+					       .begin = time > sample.weight ? time - sample.weight : 0,
+					       .end = time });
 	if (burin_record_i64(record, (unsigned)burin_event_find(wake, "woken"), &woken) || woken < 0)
 		return 0;
-	return add(&stacks->wakers,
-		   &(struct sched_stack){
-			   .tid = (uint32_t)woken, .stack = sample.stack, .begin = time, .end = time });
+	return sched_stacks_add(&stacks->wakers, &(struct sched_stack){ .tid = (uint32_t)woken,
+									.stack = sample.stack,
+									.begin = time,
+									.end = time });
 }
 
 static int by_thread(const void *a, const void *b)
@@ -80,13 +82,13 @@ static int by_thread(const void *a, const void *b)
 	return number_order(one->tid, other->tid) ?: number_order(one->end, other->end);
 }
 
-static void sort(struct sched_stack_list *list)
+static void sched_stacks_sort(struct sched_stack_list *list)
 {
 	if (list->count)
 		qsort(list->stacks, list->count, sizeof(*list->stacks), by_thread);
 }
 
-static const struct burin_event *find_event(const struct burin_trace *trace, const char *name)
+static const struct burin_event *sched_stacks_find_event(const struct burin_trace *trace, const char *name)
 {
 	for (unsigned id = 1; id <= burin_trace_events(trace); id++) {
 		const struct burin_event *event = burin_trace_event(trace, id);
@@ -97,26 +99,26 @@ static const struct burin_event *find_event(const struct burin_trace *trace, con
 	return NULL;
 }
 
-static int read_samples(struct sched_stacks *stacks, const struct burin_event *wait,
-			const struct burin_event *wake)
+static int sched_stacks_read_samples(struct sched_stacks *stacks, const struct burin_event *wait,
+				     const struct burin_event *wake)
 {
 	const struct burin_record *record;
 	struct burin_cursor *cursor;
 	int result = burin_cursor_open(&cursor, stacks->trace, NULL);
 
 	while (!result && (result = burin_cursor_next(cursor, &record)) > 0)
-		result = take_record(stacks, record, wait, wake);
+		result = sched_stacks_take_record(stacks, record, wait, wake);
 	burin_cursor_close(cursor);
-	sort(&stacks->sleepers);
-	sort(&stacks->wakers);
+	sched_stacks_sort(&stacks->sleepers);
+	sched_stacks_sort(&stacks->wakers);
 	return result;
 }
 
 int sched_stacks_make(struct sched_stacks *stacks, const struct burin_trace *trace,
 		      struct view_strings *strings)
 {
-	const struct burin_event *wait = find_event(trace, "sample.off-cpu"),
-				 *wake = find_event(trace, "sample.waker");
+	const struct burin_event *wait = sched_stacks_find_event(trace, "sample.off-cpu"),
+				 *wake = sched_stacks_find_event(trace, "sample.waker");
 	int result;
 
 	*stacks = (struct sched_stacks){ .trace = trace, .strings = strings };
@@ -128,7 +130,7 @@ int sched_stacks_make(struct sched_stacks *stacks, const struct burin_trace *tra
 	if (result)
 		return result == -ENODATA ? 0 : result;
 	stacks->texts = calloc((size_t)burin_profile_stacks(stacks->profile) + 1, sizeof(*stacks->texts));
-	result = stacks->texts ? read_samples(stacks, wait, wake) : -ENOMEM;
+	result = stacks->texts ? sched_stacks_read_samples(stacks, wait, wake) : -ENOMEM;
 	if (result)
 		sched_stacks_free(stacks);
 	return result;
@@ -146,7 +148,8 @@ void sched_stacks_free(struct sched_stacks *stacks)
 /* ---- look-up */
 
 /* The first stack of a thread that ends at a time or later. Return: NULL: there is none. */
-static const struct sched_stack *find(const struct sched_stack_list *list, uint32_t tid, uint64_t time)
+static const struct sched_stack *sched_stacks_find(const struct sched_stack_list *list, uint32_t tid,
+						   uint64_t time)
 {
 	size_t low = 0, high = list->count;
 
@@ -174,7 +177,7 @@ static const char *name_frame(const struct burin_profile *profile, uint32_t loca
 }
 
 /* The object that a thread waits for, by the part of its stack in the kernel; "": unknown. */
-static const char *object_of(const struct burin_profile *profile, uint32_t number)
+static const char *sched_stacks_object_of(const struct burin_profile *profile, uint32_t number)
 {
 	char room[NAME_BYTES];
 	struct burin_stack frame;
@@ -224,7 +227,7 @@ static uint32_t first_frame(const struct burin_profile *profile, uint32_t number
 }
 
 /* The object of the wait, and the functions from the program's innermost one on, a line each. */
-static uint32_t text_of(struct sched_stacks *stacks, uint32_t number, bool sleeps)
+static uint32_t sched_stacks_text_of(struct sched_stacks *stacks, uint32_t number, bool sleeps)
 {
 	const uint32_t given = number;
 	char text[(SCHED_FRAMES + 1) * NAME_BYTES], room[NAME_BYTES];
@@ -235,7 +238,8 @@ static uint32_t text_of(struct sched_stacks *stacks, uint32_t number, bool sleep
 		return 0;
 	if (stacks->texts[number])
 		return stacks->texts[number];
-	used = (size_t)snprintf(text, sizeof(text), "%s", sleeps ? object_of(stacks->profile, number) : "");
+	used = (size_t)snprintf(text, sizeof(text), "%s",
+				sleeps ? sched_stacks_object_of(stacks->profile, number) : "");
 	number = first_frame(stacks->profile, number);
 	for (unsigned n = 0; n < SCHED_FRAMES && !burin_profile_stack(stacks->profile, number, &frame);
 	     n++, number = frame.caller)
@@ -272,23 +276,24 @@ uint32_t sched_stack_of(struct view_strings *strings, const char *names)
 uint32_t sched_stacks_sleeper(struct sched_stacks *stacks, uint32_t tid, uint64_t begin, uint64_t end)
 {
 	/* The wait before ended when the thread ran again, so before this one began. */
-	const struct sched_stack *stack = find(&stacks->sleepers, tid, begin + 1);
+	const struct sched_stack *stack = sched_stacks_find(&stacks->sleepers, tid, begin + 1);
 
 	return stack && stack->begin <= (end > begin + SLACK_NS ? end : begin + SLACK_NS)
-		       ? text_of(stacks, stack->stack, true)
+		       ? sched_stacks_text_of(stacks, stack->stack, true)
 		       : 0;
 }
 
 uint32_t sched_stacks_waker(struct sched_stacks *stacks, uint32_t tid, uint64_t time)
 {
 	/* The kernel's event is recorded first, and the thread runs again only after both. */
-	const struct sched_stack *stack = find(&stacks->wakers, tid, time > CLOCKS_NS ? time - CLOCKS_NS : 0),
-				 *sleep = find(&stacks->sleepers, tid, time);
+	const struct sched_stack *stack = sched_stacks_find(&stacks->wakers, tid,
+							    time > CLOCKS_NS ? time - CLOCKS_NS : 0),
+				 *sleep = sched_stacks_find(&stacks->sleepers, tid, time);
 	uint64_t last = time + SLACK_NS;
 
 	if (sleep && sleep->begin <= last && sleep->end > last)
 		last = sleep->end;
-	return stack && stack->end <= last ? text_of(stacks, stack->stack, false) : 0;
+	return stack && stack->end <= last ? sched_stacks_text_of(stacks, stack->stack, false) : 0;
 }
 
 /* ---- output */

@@ -16,7 +16,7 @@
  *
  * From an unknown state the same states follow, without an interval. A fork makes its child runnable.
  *
- * change() ends an interval and begins the next one at the same time. So the intervals of a thread have no gaps, and
+ * sched_states_change() ends an interval and begins the next one at the same time. So the intervals of a thread have no gaps, and
  * their sum is its whole time, whatever is missing. Intervals of no length are not passed on.
  *
  * `early`: the waker runs on another CPU than the thread that is on its way to sleep, so its record may come first.
@@ -40,7 +40,7 @@
 
 /* ---- threads */
 
-static size_t add_thread(struct sched *sched, uint32_t tid, uint64_t time)
+static size_t sched_states_add_thread(struct sched *sched, uint32_t tid, uint64_t time)
 {
 	if (sched->count >= UINT32_MAX - 1 || !array_reserve(sched->threads, sched->room, sched->count + 1))
 		return SIZE_MAX;
@@ -65,7 +65,7 @@ static struct sched_slot *find_slot(struct sched *sched, uint32_t tid, uint64_t 
 	if (!array_reserve(sched->slots, sched->slot_room, sched->slot_count + 1) ||
 	    !hash_table_reserve(&sched->numbers))
 		return NULL;
-	thread = add_thread(sched, tid, time);
+	thread = sched_states_add_thread(sched, tid, time);
 	if (thread == SIZE_MAX)
 		return NULL;
 	sched->slots[sched->slot_count++] = (struct sched_slot){ tid, (uint32_t)thread };
@@ -89,7 +89,7 @@ static size_t find_alive(struct sched *sched, uint32_t tid, uint64_t time)
 	if (!slot)
 		return SIZE_MAX;
 	if (sched->threads[slot->thread].ended) {
-		thread = add_thread(sched, tid, time);
+		thread = sched_states_add_thread(sched, tid, time);
 		if (thread == SIZE_MAX)
 			return SIZE_MAX;
 		slot->thread = (uint32_t)thread;
@@ -100,8 +100,8 @@ static size_t find_alive(struct sched *sched, uint32_t tid, uint64_t time)
 /* ---- states */
 
 /* Close the thread's interval, as one of @state, and begin the next one. */
-static int change(struct sched *sched, size_t number, uint64_t time, enum sched_state as, uint32_t waker,
-		  enum sched_state next)
+static int sched_states_change(struct sched *sched, size_t number, uint64_t time, enum sched_state as,
+			       uint32_t waker, enum sched_state next)
 {
 	struct sched_thread *thread = &sched->threads[number];
 	const struct sched_interval interval = { .thread = (uint32_t)number,
@@ -127,7 +127,7 @@ static int change(struct sched *sched, size_t number, uint64_t time, enum sched_
  * In the second one its run is closed and begins again, so the sum stays right. A wait that ends here without `early`
  * had a wake-up that is not in the trace.
  */
-static int run(struct sched *sched, size_t number, uint64_t time, bool missing)
+static int sched_states_run(struct sched *sched, size_t number, uint64_t time, bool missing)
 {
 	struct sched_thread *thread = &sched->threads[number];
 	enum sched_state as = thread->state;
@@ -143,7 +143,7 @@ static int run(struct sched *sched, size_t number, uint64_t time, bool missing)
 	thread->missing += as != SCHED_UNKNOWN && missing != (as == SCHED_RUNNING);
 	thread->missing_wakes += as == SCHED_BLOCKED;
 	thread->cpu = SCHED_NO_CPU;
-	error = change(sched, number, time, as, waker, SCHED_RUNNING);
+	error = sched_states_change(sched, number, time, as, waker, SCHED_RUNNING);
 	sched->threads[number].early = sched->threads[number].waker = 0;
 	return error;
 }
@@ -153,17 +153,18 @@ static int run(struct sched *sched, size_t number, uint64_t time, bool missing)
  * for no time, up to now. `early` stays if it goes to sleep, since a wake-up that was noted while it ran may be for
  * this sleep.
  */
-static int leave(struct sched *sched, size_t number, uint64_t time, enum sched_leave how, uint32_t what)
+static int sched_states_leave(struct sched *sched, size_t number, uint64_t time, enum sched_leave how,
+			      uint32_t what)
 {
 	struct sched_thread *thread = &sched->threads[number];
 	int error = thread->state == SCHED_RUNNING || thread->state == SCHED_UNKNOWN
 			    ? 0
-			    : run(sched, number, time, true);
+			    : sched_states_run(sched, number, time, true);
 
 	if (error)
 		return error;
-	error = change(sched, number, time, SCHED_RUNNING, 0,
-		       how == SCHED_PREEMPTED ? SCHED_RUNNABLE : SCHED_BLOCKED);
+	error = sched_states_change(sched, number, time, SCHED_RUNNING, 0,
+				    how == SCHED_PREEMPTED ? SCHED_RUNNABLE : SCHED_BLOCKED);
 	thread = &sched->threads[number];
 	thread->what = what;
 	thread->waker = 0;
@@ -200,7 +201,7 @@ static int leave_unseen(struct sched *sched, uint64_t time, uint32_t cpu, size_t
 	if (thread->cpu != cpu || thread->state != SCHED_RUNNING)
 		return 0;
 	thread->missing++;
-	return leave(sched, last, time, SCHED_SLEEPS, sched->unseen);
+	return sched_states_leave(sched, last, time, SCHED_SLEEPS, sched->unseen);
 }
 
 /*
@@ -233,9 +234,9 @@ int sched_take_switch(struct sched *sched, uint64_t time, const struct sched_swi
 		return 0;
 	note_recorded(sched, prev, next);
 	if (record->prev)
-		error = leave(sched, prev, time, record->leave, record->what);
+		error = sched_states_leave(sched, prev, time, record->leave, record->what);
 	if (record->next && !error)
-		error = run(sched, next, time, false);
+		error = sched_states_run(sched, next, time, false);
 	return error ? error : put_on(sched, time, record->cpu, prev, next);
 }
 
@@ -256,7 +257,7 @@ int sched_take_wake(struct sched *sched, uint64_t time, uint32_t tid, uint32_t b
 		thread->early = (uint32_t)waker + 1;
 	if (thread->state != SCHED_BLOCKED && thread->state != SCHED_UNKNOWN)
 		return 0;
-	error = change(sched, number, time, SCHED_BLOCKED, (uint32_t)waker + 1, SCHED_RUNNABLE);
+	error = sched_states_change(sched, number, time, SCHED_BLOCKED, (uint32_t)waker + 1, SCHED_RUNNABLE);
 	thread = &sched->threads[number];
 	thread->waker = (uint32_t)waker + 1;
 	thread->early = 0;
@@ -274,9 +275,10 @@ int sched_take_fork(struct sched *sched, uint64_t time, uint32_t parent, uint32_
 	number = slot->thread;
 	if (sched->threads[number].state != SCHED_UNKNOWN) { /* the id is used again */
 		if (!sched->threads[number].ended)
-			error = change(sched, number, time, sched->threads[number].state, 0, SCHED_BLOCKED);
+			error = sched_states_change(sched, number, time, sched->threads[number].state, 0,
+						    SCHED_BLOCKED);
 		sched->threads[number].ended = true;
-		number = add_thread(sched, child, time);
+		number = sched_states_add_thread(sched, child, time);
 		if (number == SIZE_MAX)
 			return -ENOMEM;
 		slot->thread = (uint32_t)number;
@@ -308,7 +310,7 @@ int sched_take_other(struct sched *sched, uint64_t time, uint32_t tid, bool sure
 		return 0;
 	thread->recorded = true;
 	if (thread->state == SCHED_UNKNOWN || (sure && thread->state != SCHED_RUNNING))
-		return run(sched, number, time, true);
+		return sched_states_run(sched, number, time, true);
 	return 0;
 }
 
@@ -350,14 +352,14 @@ int sched_finish(struct sched *sched, uint64_t time)
 
 	for (size_t n = 0; n < sched->count && !error; n++)
 		if (!sched->threads[n].ended && sched->threads[n].state != SCHED_UNKNOWN)
-			error = change(sched, n, time, sched->threads[n].state,
-				       sched->threads[n].state == SCHED_RUNNABLE ? sched->threads[n].waker
-										 : 0,
-				       sched->threads[n].state);
+			error = sched_states_change(
+				sched, n, time, sched->threads[n].state,
+				sched->threads[n].state == SCHED_RUNNABLE ? sched->threads[n].waker : 0,
+				sched->threads[n].state);
 	return error;
 }
 
-static bool lives(const struct sched *sched, uint32_t tid)
+static bool sched_states_lives(const struct sched *sched, uint32_t tid)
 {
 	for (size_t n = 0; n < sched->living_count; n++)
 		if (tid >= sched->living[n].first && tid <= sched->living[n].last)
@@ -377,7 +379,7 @@ bool sched_recorded(const struct sched *sched, size_t number)
 	if (!thread->tid || thread->recorded || sched->all)
 		return thread->tid;
 	if (sched->living && !thread->ended)
-		return lives(sched, thread->tid);
+		return sched_states_lives(sched, thread->tid);
 	if (!thread->partner)
 		return false;
 	/* One of the two is recorded: all switches of this one are in the trace, so it has more. */

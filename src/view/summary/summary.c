@@ -34,12 +34,12 @@ const char *view_state(const struct burin_trace *trace, bool *unfinished)
 	return state;
 }
 
-static void heading(struct view_buffer *out, bool color, const char *text)
+static void summary_heading(struct view_buffer *out, bool color, const char *text)
 {
 	view_buffer_print(out, "\n%s%s%s\n", color ? bold : "", text, color ? off : "");
 }
 
-static void labelled(struct view_buffer *out, const char *label, const char *value)
+static void summary_labelled(struct view_buffer *out, const char *label, const char *value)
 {
 	view_buffer_print(out, "%-10s %s\n", label, value);
 }
@@ -57,7 +57,7 @@ static void print_state(const struct burin_trace *trace, bool color, struct view
 	view_buffer_print(out, "%-10s %s%s%s\n", "state", unfinished && color ? warn : "", text,
 			  unfinished && color ? off : "");
 	if (trouble)
-		labelled(out, "trouble", trouble);
+		summary_labelled(out, "trouble", trouble);
 }
 
 static void print_chunks(const struct burin_trace *trace, struct view_buffer *out)
@@ -70,7 +70,7 @@ static void print_chunks(const struct burin_trace *trace, struct view_buffer *ou
 				  last);
 }
 
-static void print_time(const struct burin_trace *trace, struct view_buffer *out)
+static void summary_print_time(const struct burin_trace *trace, struct view_buffer *out)
 {
 	uint64_t begin, end;
 	char when[64] = "?", span[TEXT_SHORT];
@@ -79,7 +79,7 @@ static void print_time(const struct burin_trace *trace, struct view_buffer *out)
 	struct tm parts;
 
 	if (burin_trace_range(trace, &begin, &end)) {
-		labelled(out, "time", "no records");
+		summary_labelled(out, "time", "no records");
 		return;
 	}
 	ns = burin_trace_ns(trace, begin);
@@ -114,8 +114,8 @@ static void print_amount(const struct burin_trace *trace, const struct read_coun
 	view_buffer_print(out, "\n");
 }
 
-static void print_head(const struct burin_trace *trace, const struct read_counts *counts, bool color,
-		       struct view_buffer *out)
+static void summary_print_head(const struct burin_trace *trace, const struct read_counts *counts, bool color,
+			       struct view_buffer *out)
 {
 	static const struct {
 		const char *label, *key;
@@ -127,16 +127,16 @@ static void print_head(const struct burin_trace *trace, const struct read_counts
 
 	for (unsigned n = 0; n < sizeof(rows) / sizeof(rows[0]); n++)
 		if (burin_trace_recording(trace, rows[n].key))
-			labelled(out, rows[n].label, burin_trace_recording(trace, rows[n].key));
+			summary_labelled(out, rows[n].label, burin_trace_recording(trace, rows[n].key));
 	if (clock && hz)
 		view_buffer_print(out, "%-10s %s, %.3f MHz\n", "clock", clock, (double)trace->clock.hz / 1e6);
 	print_state(trace, color, out);
 	print_chunks(trace, out);
-	print_time(trace, out);
+	summary_print_time(trace, out);
 	print_amount(trace, counts, out);
 }
 
-static void print_event(const struct burin_event *event, uint64_t count, struct view_buffer *out)
+static void summary_print_event(const struct burin_event *event, uint64_t count, struct view_buffer *out)
 {
 	char number[TEXT_SHORT];
 
@@ -155,7 +155,7 @@ static void print_event(const struct burin_event *event, uint64_t count, struct 
 	}
 }
 
-static void print_refused(const struct burin_trace *trace, struct view_buffer *out)
+static void summary_print_refused(const struct burin_trace *trace, struct view_buffer *out)
 {
 	struct read_refusal refusal;
 	const char *at = NULL;
@@ -176,7 +176,7 @@ struct ranked {
 	uint64_t count;
 };
 
-static int by_count(const void *a, const void *b)
+static int summary_by_count(const void *a, const void *b)
 {
 	const struct ranked *one = a, *other = b;
 
@@ -189,8 +189,8 @@ static bool is_idle_of_kernel(const struct burin_event *event, uint64_t count)
 	return !count && event && strncmp(event->name, "kernel.", 7) == 0;
 }
 
-static void print_events(const struct burin_trace *trace, const struct read_counts *counts, bool color,
-			 struct view_buffer *out)
+static void summary_print_events(const struct burin_trace *trace, const struct read_counts *counts,
+				 bool color, struct view_buffer *out)
 {
 	unsigned count = burin_trace_events(trace), idle = 0;
 	struct ranked *ranked = calloc(count + 1, sizeof(*ranked));
@@ -202,15 +202,15 @@ static void print_events(const struct burin_trace *trace, const struct read_coun
 	}
 	for (uint32_t n = 0; n < count; n++)
 		ranked[n] = (struct ranked){ n + 1, counts->events[n + 1] };
-	qsort(ranked, count, sizeof(*ranked), by_count);
-	heading(out, color, "Events");
+	qsort(ranked, count, sizeof(*ranked), summary_by_count);
+	summary_heading(out, color, "Events");
 	for (unsigned n = 0; n < count; n++) {
 		const struct burin_event *event = burin_trace_event(trace, ranked[n].id);
 
 		if (is_idle_of_kernel(event, ranked[n].count))
 			idle++;
 		else if (event)
-			print_event(event, ranked[n].count, out);
+			summary_print_event(event, ranked[n].count, out);
 		else if (ranked[n].count)
 			view_buffer_print(out, "%16s  (event %u, whose entry cannot be read)\n",
 					  text_count(number, ranked[n].count), ranked[n].id);
@@ -223,7 +223,7 @@ static void print_events(const struct burin_trace *trace, const struct read_coun
 				  text_count(number, counts->unknown));
 	if (!count)
 		view_buffer_print(out, "%16s  none\n", "");
-	print_refused(trace, out);
+	summary_print_refused(trace, out);
 	free(ranked);
 }
 
@@ -264,7 +264,7 @@ static void print_threads(const struct burin_trace *trace, const struct read_cou
 	char number[TEXT_SHORT];
 
 	out->failed |= burin_profile_open(&profile, trace) == -ENOMEM;
-	heading(out, color, "Processes and threads");
+	summary_heading(out, color, "Processes and threads");
 	for (size_t n = 0; n < counts->thread_count; n++) {
 		const struct read_thread_count *entry = &counts->threads[n];
 		const struct burin_thread *last = n ? entry[-1].thread : NULL;
@@ -318,7 +318,7 @@ static void print_samples(const struct burin_trace *trace, bool color, struct vi
 	out->failed |= burin_profile_open(&profile, trace) == -ENOMEM;
 	if (!profile)
 		return;
-	heading(out, color, "Samples");
+	summary_heading(out, color, "Samples");
 	view_buffer_print(out, "%s received, %s attributed",
 			  text_count(received, burin_profile_number(profile, "received")),
 			  text_count(attributed, burin_profile_number(profile, "attributed")));
@@ -354,8 +354,8 @@ int view_calls_sum(const struct burin_trace *trace, const struct read_counts *co
 	return 0;
 }
 
-static void print_calls(const struct burin_trace *trace, const struct read_counts *counts, bool color,
-			struct view_buffer *out)
+static void summary_print_calls(const struct burin_trace *trace, const struct read_counts *counts, bool color,
+				struct view_buffer *out)
 {
 	struct view_calls_sum sum;
 	const int result = view_calls_sum(trace, counts, &sum);
@@ -364,7 +364,7 @@ static void print_calls(const struct burin_trace *trace, const struct read_count
 	out->failed |= result == -ENOMEM;
 	if (result)
 		return;
-	heading(out, color, "Calls");
+	summary_heading(out, color, "Calls");
 	view_buffer_print(out, "%16s  of %" PRIu64 " functions\n", text_count(number, sum.calls),
 			  sum.functions);
 	if (sum.open)
@@ -379,15 +379,15 @@ void view_summary_text(const struct burin_trace *trace, const struct read_counts
 	uint64_t steps = recorded_number(trace, "clock_steps");
 	struct view_buffer missing = { .used = 0 }, switched = { .used = 0 };
 
-	print_head(trace, counts, color, out);
-	print_events(trace, counts, color, out);
+	summary_print_head(trace, counts, color, out);
+	summary_print_events(trace, counts, color, out);
 	print_threads(trace, counts, color, out);
 	print_samples(trace, color, out);
-	print_calls(trace, counts, color, out);
+	summary_print_calls(trace, counts, color, out);
 	view_history_text(trace, color, out);
 	view_losses_text(trace, color, &missing);
 	view_off_text(trace, color, &switched);
-	heading(out, color, "Missing");
+	summary_heading(out, color, "Missing");
 	if (missing.used)
 		view_buffer_add(out, &missing);
 	else

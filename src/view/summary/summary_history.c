@@ -22,7 +22,7 @@ static bool is_state(const struct read_change *change)
 	return read_change_is(change, WIRE_CHANGE_STATE);
 }
 
-static uint64_t nanoseconds(const struct burin_trace *trace, uint64_t ticks)
+static uint64_t summary_history_nanoseconds(const struct burin_trace *trace, uint64_t ticks)
 {
 	return trace->clock.hz ? (uint64_t)((unsigned __int128)ticks * 1000000000 / trace->clock.hz) : 0;
 }
@@ -101,7 +101,8 @@ static void print_kind(const struct burin_trace *trace, const struct read_change
 		view_buffer_escape(out, change->kind);
 }
 
-static void print_time(const struct burin_trace *trace, uint64_t time, struct view_buffer *out)
+static void summary_history_print_time(const struct burin_trace *trace, uint64_t time,
+				       struct view_buffer *out)
 {
 	const int64_t ns = burin_trace_ns(trace, time);
 	const time_t seconds = (time_t)(ns / 1000000000 - (ns % 1000000000 < 0));
@@ -126,7 +127,7 @@ void view_history_text(const struct burin_trace *trace, bool color, struct view_
 			continue;
 		if (changes == 1)
 			view_buffer_print(out, "\n%sHistory%s\n", color ? bold : "", color ? off : "");
-		print_time(trace, change->time, out);
+		summary_history_print_time(trace, change->time, out);
 		print_kind(trace, change, out);
 		view_buffer_print(out, ": ");
 		print_author(out, change);
@@ -137,8 +138,8 @@ void view_history_text(const struct burin_trace *trace, bool color, struct view_
 				  text_count(number, changes - HISTORY_SHOWN));
 }
 
-static void print_off(const struct burin_trace *trace, const struct read_off *entry, uint64_t span,
-		      bool color, struct view_buffer *out)
+static void summary_history_print_off(const struct burin_trace *trace, const struct read_off *entry,
+				      uint64_t span, bool color, struct view_buffer *out)
 {
 	const struct burin_event *event = entry->event ? burin_trace_event(trace, entry->event) : NULL;
 	const struct read_change *change = entry->off ? entry->off : entry->on;
@@ -151,8 +152,8 @@ static void print_off(const struct burin_trace *trace, const struct read_off *en
 		view_buffer_print(out, "tracing");
 	view_buffer_print(out, " %s %s for %s of %s%s", entry->count == 1 || !entry->event ? "was" : "were",
 			  entry->event ? "off" : "paused",
-			  text_duration(time, nanoseconds(trace, entry->ticks)),
-			  text_duration(all, nanoseconds(trace, span)), color ? off : "");
+			  text_duration(time, summary_history_nanoseconds(trace, entry->ticks)),
+			  text_duration(all, summary_history_nanoseconds(trace, span)), color ? off : "");
 	if (!change || is_state(change)) {
 		view_buffer_print(out, "\n");
 		return;
@@ -171,7 +172,7 @@ void view_off_text(const struct burin_trace *trace, bool color, struct view_buff
 	ssize_t count = read_history_off(trace, &offs, &span);
 
 	for (ssize_t n = 0; n < count; n++)
-		print_off(trace, &offs[n], span, color, out);
+		summary_history_print_off(trace, &offs[n], span, color, out);
 	if (dropped)
 		view_buffer_print(out, "%s%s changes are unknown%s; more events may have been off\n",
 				  color ? warn : "", text_count(number, dropped), color ? off : "");
@@ -216,8 +217,8 @@ void view_history_json(const struct burin_trace *trace, struct json *json)
 
 		json_object(json, NULL);
 		json_u64(json, "events", offs[n].event ? offs[n].count : 0);
-		json_u64(json, "off_ns", nanoseconds(trace, offs[n].ticks));
-		json_u64(json, "span_ns", nanoseconds(trace, span));
+		json_u64(json, "off_ns", summary_history_nanoseconds(trace, offs[n].ticks));
+		json_u64(json, "span_ns", summary_history_nanoseconds(trace, span));
 		json_text(json, "first", event ? event->name : "");
 		if (offs[n].off)
 			json_u64(json, "by", offs[n].off->number);

@@ -8,7 +8,7 @@
 #include "view/summary/summary.h"
 #include "wire/wire_terms.h"
 
-static bool is_number(const char *key)
+static bool summary_json_is_number(const char *key)
 {
 	static const char *const numbers[] = {
 		"clock_hz", "clock_offset_ns", "packet_bytes", "ring_packets",	  "cpus",
@@ -34,7 +34,7 @@ static void json_recording(const struct burin_trace *trace, struct json *json)
 	for (unsigned n = 0; !burin_trace_recording_at(trace, n, &key, &value); n++) {
 		if (burin_trace_recording(trace, key) != value) /* it is there twice */
 			continue;
-		if (!is_number(key))
+		if (!summary_json_is_number(key))
 			json_text(json, key, value);
 		else if (strtoll(value, &end, 10), end != value && !*end)
 			json_i64(json, key, strtoll(value, NULL, 10));

@@ -58,7 +58,7 @@ static const char *call_text(const struct dumper *dumper, uint32_t call)
 	return dumper->strings.texts[call];
 }
 
-static void put_text(struct dumper *dumper, struct pending *pending, const struct line *line)
+static void syscall_dump_put_text(struct dumper *dumper, struct pending *pending, const struct line *line)
 {
 	struct view_buffer *out = &dumper->out;
 	char prefix[VIEW_TIME];
@@ -143,7 +143,7 @@ static void put_json(struct dumper *dumper, struct pending *pending, const struc
 }
 
 /* Print a line. Return: 0; 1: enough lines; a negative errno. */
-static int put_line(struct dumper *dumper, struct pending *pending, const struct line *line)
+static int syscall_dump_put_line(struct dumper *dumper, struct pending *pending, const struct line *line)
 {
 	int error = 0;
 
@@ -152,7 +152,7 @@ static int put_line(struct dumper *dumper, struct pending *pending, const struct
 	if (dumper->dump->style.json)
 		put_json(dumper, pending, line);
 	else
-		put_text(dumper, pending, line);
+		syscall_dump_put_text(dumper, pending, line);
 	if (dumper->out.failed || pending->arguments.failed)
 		return -ENOMEM;
 	if (dumper->out.used >= WRITE_BYTES)
@@ -162,8 +162,8 @@ static int put_line(struct dumper *dumper, struct pending *pending, const struct
 
 /* ---- records */
 
-static bool is_selected(struct dumper *dumper, uint32_t call, const struct burin_record *record,
-			const struct view_thread_label *label)
+static bool syscall_dump_is_selected(struct dumper *dumper, uint32_t call, const struct burin_record *record,
+				     const struct view_thread_label *label)
 {
 	const struct view_dump *dump = dumper->dump;
 
@@ -179,13 +179,13 @@ static void begin_line(struct dumper *dumper, struct pending *pending, uint32_t 
 {
 	const struct view_thread_label *label = view_line_formatter_label(&dumper->formatter, record);
 
-	pending->selected = is_selected(dumper, call, record, label);
+	pending->selected = syscall_dump_is_selected(dumper, call, record, label);
 	pending->label_bytes = label->bytes;
 	memcpy(pending->label, label->text, label->bytes);
 	syscall_arguments_empty(&pending->arguments);
 }
 
-static bool is(const struct dumper *dumper, uint32_t call, const char *name)
+static bool syscall_dump_is(const struct dumper *dumper, uint32_t call, const char *name)
 {
 	return strcmp(call_text(dumper, call), name) == 0;
 }
@@ -193,7 +193,8 @@ static bool is(const struct dumper *dumper, uint32_t call, const char *name)
 /* Whether a call never returns: then its line is printed at once. */
 static bool never_returns(const struct dumper *dumper, uint32_t call)
 {
-	return is(dumper, call, "exit") || is(dumper, call, "exit_group") || is(dumper, call, "rt_sigreturn");
+	return syscall_dump_is(dumper, call, "exit") || syscall_dump_is(dumper, call, "exit_group") ||
+	       syscall_dump_is(dumper, call, "rt_sigreturn");
 }
 
 /* The line of a call whose end is missing. */
@@ -201,7 +202,7 @@ static int put_unended(struct dumper *dumper, struct pending *pending, uint32_t 
 {
 	const struct line line = { .call = call, .begin = begin, .returns = true };
 
-	return call && !never_returns(dumper, call) ? put_line(dumper, pending, &line) : 0;
+	return call && !never_returns(dumper, call) ? syscall_dump_put_line(dumper, pending, &line) : 0;
 }
 
 static size_t thread_number(const struct dumper *dumper, const struct syscall_thread *thread)
@@ -238,9 +239,9 @@ static int take_enter(struct dumper *dumper, struct syscall_thread *thread, stru
 		return -ENOMEM;
 	if (!never_returns(dumper, call))
 		return 0;
-	if (!is(dumper, call, "rt_sigreturn"))
+	if (!syscall_dump_is(dumper, call, "rt_sigreturn"))
 		descriptor_calls_exit(&dumper->descriptors, thread_number(dumper, thread), record->time);
-	return put_line(dumper, pending, &line);
+	return syscall_dump_put_line(dumper, pending, &line);
 }
 
 /* The line of a call whose end this record is. */
@@ -255,7 +256,7 @@ static int put_returned(struct dumper *dumper, struct pending *pending, const st
 	if (pending->selected)
 		syscall_text_returned(&dumper->styles[record->event->id], &place, record, line->result,
 				      &pending->arguments);
-	return put_line(dumper, pending, line);
+	return syscall_dump_put_line(dumper, pending, line);
 }
 
 static int take_leave(struct dumper *dumper, struct syscall_thread *thread, struct pending *pending,
@@ -280,8 +281,9 @@ static int take_leave(struct dumper *dumper, struct syscall_thread *thread, stru
 	}
 	result = put_unended(dumper, pending, unended, begin);
 	/* A child returns from its parent's call. */
-	if (result || (line.result == 0 && (strncmp(call_text(dumper, call), "clone", 5) == 0 ||
-					    is(dumper, call, "fork") || is(dumper, call, "vfork"))))
+	if (result || (line.result == 0 &&
+		       (strncmp(call_text(dumper, call), "clone", 5) == 0 ||
+			syscall_dump_is(dumper, call, "fork") || syscall_dump_is(dumper, call, "vfork"))))
 		return result;
 	begin_line(dumper, pending, call, record);
 	return put_returned(dumper, pending, &line, record);
@@ -319,8 +321,8 @@ static int take_newtask(struct dumper *dumper, const struct kernel_event *event,
 	return 0;
 }
 
-static int take_record(struct dumper *dumper, const struct kernel_event *event,
-		       const struct burin_record *record)
+static int syscall_dump_take_record(struct dumper *dumper, const struct kernel_event *event,
+				    const struct burin_record *record)
 {
 	const size_t number = syscall_pairs_find(&dumper->pairs, record->tid);
 
@@ -345,7 +347,7 @@ static int dump_all(struct dumper *dumper)
 
 		result = 0;
 		if (event->kind == KERNEL_ENTER || event->kind == KERNEL_LEAVE || event->kind == KERNEL_LATE)
-			result = take_record(dumper, event, record);
+			result = syscall_dump_take_record(dumper, event, record);
 		else if (event->kind == KERNEL_NEWTASK)
 			result = take_newtask(dumper, event, record);
 	}

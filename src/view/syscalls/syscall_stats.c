@@ -54,7 +54,7 @@ static bool call_selected(struct counter *counter, uint32_t call)
 }
 
 /* Find the group of a thread at a time. Return: 1: it is selected; 0; -ENOMEM. */
-static int find_group(struct counter *counter, size_t thread, uint64_t time, uint32_t *group)
+static int syscall_stats_find_group(struct counter *counter, size_t thread, uint64_t time, uint32_t *group)
 {
 	const uint32_t tid = counter->pairs.threads[thread].tid;
 	struct call_thread_span *span;
@@ -75,8 +75,8 @@ static int find_group(struct counter *counter, size_t thread, uint64_t time, uin
 /* ---- calls */
 
 /* A call, with or without its ends. @begin, @end: 0: not in the trace; @result: NULL: unknown */
-static int count_call(struct counter *counter, size_t thread, uint32_t call, uint64_t begin, uint64_t end,
-		      const int64_t *result)
+static int syscall_stats_count_call(struct counter *counter, size_t thread, uint32_t call, uint64_t begin,
+				    uint64_t end, const int64_t *result)
 {
 	const uint64_t first = begin ? begin : end, last = end ? end : begin;
 	struct syscall_row *row;
@@ -86,7 +86,7 @@ static int count_call(struct counter *counter, size_t thread, uint32_t call, uin
 	if (first < counter->filter->from || (counter->filter->to && last >= counter->filter->to) ||
 	    !call_selected(counter, call))
 		return 0;
-	selected = find_group(counter, thread, last, &group);
+	selected = syscall_stats_find_group(counter, thread, last, &group);
 	if (selected <= 0)
 		return selected;
 	row = (struct syscall_row *)call_rows_find(&counter->stats->rows, &counter->threads, group,
@@ -106,7 +106,7 @@ static int count_call(struct counter *counter, size_t thread, uint32_t call, uin
 }
 
 /* Calls whose end no tracepoint sees. */
-static bool never_ends(const struct counter *counter, uint32_t call)
+static bool syscall_stats_never_ends(const struct counter *counter, uint32_t call)
 {
 	const char *name = counter->stats->strings.texts[call];
 
@@ -126,15 +126,15 @@ static bool is_birth(const struct counter *counter, uint32_t call, int64_t resul
 static int count_unended(struct counter *counter, size_t thread, uint32_t call, uint64_t begin)
 {
 	const uint64_t before = counter->stats->unended;
-	const int error = call ? count_call(counter, thread, call, begin, 0, NULL) : 0;
+	const int error = call ? syscall_stats_count_call(counter, thread, call, begin, 0, NULL) : 0;
 
-	if (call && never_ends(counter, call))
+	if (call && syscall_stats_never_ends(counter, call))
 		counter->stats->unended = before;
 	return error;
 }
 
-static int take_record(struct counter *counter, const struct kernel_event *event,
-		       const struct burin_record *record)
+static int syscall_stats_take_record(struct counter *counter, const struct kernel_event *event,
+				     const struct burin_record *record)
 {
 	const size_t number = syscall_pairs_find(&counter->pairs, record->tid);
 	uint32_t call = kernel_view_call(&counter->view, event, record);
@@ -169,10 +169,10 @@ static int take_record(struct counter *counter, const struct kernel_event *event
 	error = count_unended(counter, number, unended, begin);
 	if (error || (!paired && is_birth(counter, call, result)))
 		return error;
-	return count_call(counter, number, call, paired ? begin : 0, record->time, &result);
+	return syscall_stats_count_call(counter, number, call, paired ? begin : 0, record->time, &result);
 }
 
-static int count_all(struct counter *counter)
+static int syscall_stats_count_all(struct counter *counter)
 {
 	struct burin_cursor_options options = { .size = sizeof(options), .to = counter->filter->to };
 	const struct burin_record *record;
@@ -184,7 +184,7 @@ static int count_all(struct counter *counter)
 
 		result = 0;
 		if (event->kind == KERNEL_ENTER || event->kind == KERNEL_LEAVE || event->kind == KERNEL_LATE)
-			result = take_record(counter, event, record);
+			result = syscall_stats_take_record(counter, event, record);
 	}
 	burin_cursor_close(cursor);
 	for (size_t n = 0; n < counter->pairs.count && !result; n++)
@@ -202,7 +202,7 @@ static int by_most(const void *a, const void *b)
 	return number_order(other->calls, one->calls) ?: one->error - other->error;
 }
 
-static void sum_up(struct counter *counter)
+static void syscall_stats_sum_up(struct counter *counter)
 {
 	struct syscall_stats *stats = counter->stats;
 
@@ -231,10 +231,10 @@ int syscall_stats_make(struct syscall_stats *stats, const struct burin_trace *tr
 	if (!result && !counter.view.has[KERNEL_ENTER] && !counter.view.has[KERNEL_LEAVE])
 		result = -ENODATA;
 	if (!result)
-		result = count_all(&counter);
+		result = syscall_stats_count_all(&counter);
 	if (!result && stats->strings.failed)
 		result = -ENOMEM;
-	sum_up(&counter);
+	syscall_stats_sum_up(&counter);
 	kernel_view_free(&counter.view);
 	syscall_pairs_free(&counter.pairs);
 	call_threads_free(&counter.threads);

@@ -132,7 +132,7 @@ static bool get_other(const struct burin_record *record, const char *name, uint6
 	return field >= 0 && get_number(record, (unsigned)field, value);
 }
 
-static bool fits(const struct syscall_argument *argument, const struct burin_record *record)
+static bool syscall_text_fits(const struct syscall_argument *argument, const struct burin_record *record)
 {
 	uint64_t value;
 
@@ -152,13 +152,14 @@ static const struct syscall_argument *choose_line(const struct syscall_style *st
 {
 	const struct syscall_argument *line = n < style->count ? style->arguments[n] : NULL;
 
-	while (line && !fits(line, record))
+	while (line && !syscall_text_fits(line, record))
 		line = find_argument(line + 1, style->call, burin_event_field(record->event, n)->name);
 	return line;
 }
 
-static void put_argument(const struct syscall_style *style, const struct syscall_argument *argument,
-			 const struct burin_record *record, unsigned n, struct view_buffer *out)
+static void syscall_text_put_argument(const struct syscall_style *style,
+				      const struct syscall_argument *argument,
+				      const struct burin_record *record, unsigned n, struct view_buffer *out)
 {
 	const unsigned type = burin_event_field(record->event, n)->type;
 	const bool is_signed = type >= BURIN_TYPE_I8 && type <= BURIN_TYPE_I64;
@@ -241,8 +242,8 @@ static struct message_part part_of_record(const struct burin_record *record, int
 	return part;
 }
 
-static bool put_message(const struct syscall_style *style, const struct descriptor_place *place,
-			const struct burin_record *record, struct view_buffer *out)
+static bool syscall_text_put_message(const struct syscall_style *style, const struct descriptor_place *place,
+				     const struct burin_record *record, struct view_buffer *out)
 {
 	const bool whole = style->memory[0] != style->socket;
 	const struct message message = { part_of_record(record, style->socket),
@@ -257,15 +258,15 @@ static bool put_message(const struct syscall_style *style, const struct descript
  * @times: of elements, or the result
  * Return: whether it was written.
  */
-static bool put_memory(const struct syscall_style *style, const struct descriptor_place *place,
-		       const struct burin_record *record, unsigned piece, enum memory_form form,
-		       int64_t times, struct view_buffer *out)
+static bool syscall_text_put_memory(const struct syscall_style *style, const struct descriptor_place *place,
+				    const struct burin_record *record, unsigned piece, enum memory_form form,
+				    int64_t times, struct view_buffer *out)
 {
 	const void *bytes;
 	size_t count;
 
 	if (form == MEMORY_MESSAGE)
-		return put_message(style, place, record, out);
+		return syscall_text_put_message(style, place, record, out);
 	if (style->vectors && form == MEMORY_VECTOR) {
 		const struct message_part part = part_of_record(record, style->memory[piece]);
 
@@ -404,7 +405,7 @@ static bool put_list(const struct syscall_style *style, const struct burin_recor
 	}
 	if (strcmp(name, "envp") != 0 || arguments->vars < 0)
 		return false;
-	put_argument(style, style->arguments[n], record, n, part);
+	syscall_text_put_argument(style, style->arguments[n], record, n, part);
 	view_buffer_print(part, " /* %" PRId64 " var%s */", arguments->vars, text_plural(arguments->vars));
 	return true;
 }
@@ -416,7 +417,8 @@ static void put_pointer(const struct syscall_style *style, const struct descript
 {
 	uint64_t address;
 
-	if (put_memory(style, place, record, piece, form, count_elements(style, record, form, n), out))
+	if (syscall_text_put_memory(style, place, record, piece, form, count_elements(style, record, form, n),
+				    out))
 		return;
 	if (get_number(record, n, &address))
 		word_text_address(out, address);
@@ -429,8 +431,9 @@ static void put_pointer(const struct syscall_style *style, const struct descript
  * @piece: is set to the number of this memory
  * Return: its form; MEMORY_NONE: it is another one.
  */
-static enum memory_form find_begin(const struct syscall_style *style, const struct burin_record *record,
-				   unsigned n, unsigned *piece)
+static enum memory_form syscall_text_find_begin(const struct syscall_style *style,
+						const struct burin_record *record, unsigned n,
+						unsigned *piece)
 {
 	const struct memory_call *line = style->pointers;
 
@@ -449,8 +452,8 @@ static bool is_memory(const struct syscall_style *style, int n)
 }
 
 /* The part of the text that an argument belongs to. */
-static struct view_buffer *part_of(const struct syscall_style *style, unsigned n,
-				   struct syscall_arguments *out)
+static struct view_buffer *syscall_text_part_of(const struct syscall_style *style, unsigned n,
+						struct syscall_arguments *out)
 {
 	const struct memory_pointer *end = style->pointers ? &style->pointers->end : NULL;
 
@@ -461,8 +464,8 @@ static struct view_buffer *part_of(const struct syscall_style *style, unsigned n
 }
 
 /* The path of an argument that is a descriptor. */
-static void put_path(const struct syscall_style *style, const struct descriptor_place *place,
-		     const struct burin_record *record, unsigned n, struct view_buffer *out)
+static void syscall_text_put_path(const struct syscall_style *style, const struct descriptor_place *place,
+				  const struct burin_record *record, unsigned n, struct view_buffer *out)
 {
 	uint64_t value;
 
@@ -478,10 +481,10 @@ void syscall_text_arguments(const struct syscall_style *style, const struct desc
 	out->descriptors = count_descriptors(style, record);
 	keep_lists(style, record, out);
 	for (unsigned n = style->first; n < record->event->fields; n++) {
-		struct view_buffer *part = part_of(style, n, out);
+		struct view_buffer *part = syscall_text_part_of(style, n, out);
 		const struct syscall_argument *line = choose_line(style, record, n);
 		unsigned piece;
-		const enum memory_form form = find_begin(style, record, n, &piece);
+		const enum memory_form form = syscall_text_find_begin(style, record, n, &piece);
 
 		if (is_memory(style, (int)n) || (int)n == style->number || is_of_list(style, (int)n) ||
 		    (line && line->form == SYSCALL_NONE))
@@ -492,8 +495,8 @@ void syscall_text_arguments(const struct syscall_style *style, const struct desc
 		if (form && !(line && line->value_count))
 			put_pointer(style, place, record, piece, form, n, part);
 		else if (!put_list(style, record, n, out, part))
-			put_argument(style, line, record, n, part);
-		put_path(style, place, record, n, part);
+			syscall_text_put_argument(style, line, record, n, part);
+		syscall_text_put_path(style, place, record, n, part);
 	}
 }
 
@@ -548,8 +551,9 @@ static void put_behind(const struct syscall_style *style, const struct descripto
 			continue;
 		if (before)
 			view_buffer_print(&out->returned, ", ");
-		if (!put_memory(style, place, record, piece, form,
-				returned_times(style, record, piece, form, &returned), &out->returned))
+		if (!syscall_text_put_memory(style, place, record, piece, form,
+					     returned_times(style, record, piece, form, &returned),
+					     &out->returned))
 			out->returned.used = before;
 	}
 }
@@ -568,7 +572,7 @@ void syscall_text_returned(const struct syscall_style *style, const struct descr
 		view_buffer_print(&out->memory, ", ");
 	if (memory_arguments(end->form) == 2)
 		times = returned_length(style, record);
-	if (put_memory(style, place, record, 0, out->form, times, &out->memory)) {
+	if (syscall_text_put_memory(style, place, record, 0, out->form, times, &out->memory)) {
 		if (memory_arguments(end->form) == 2)
 			put_length(times, &out->memory);
 		memmove(out->memory.bytes, out->memory.bytes + before, out->memory.used - before);

@@ -44,7 +44,7 @@ const char *const guest_threads[] = {
 };
 
 /* A hexadecimal address up to a character. Return: what is behind that; NULL: it is not one. */
-static const char *take_address(const char *text, char end, uint64_t *address)
+static const char *guest_take_address(const char *text, char end, uint64_t *address)
 {
 	char *behind;
 
@@ -74,9 +74,9 @@ static int refuse_level(const struct guest_options *options, const char *what, c
 static int check_range(const struct guest_options *options, const char *text)
 {
 	uint64_t begin, end;
-	const char *second = take_address(text, '-', &begin);
+	const char *second = guest_take_address(text, '-', &begin);
 
-	if (!second || !take_address(second, 0, &end) || begin >= end)
+	if (!second || !guest_take_address(second, 0, &end) || begin >= end)
 		return cmd_usage("--guest-range: '%s': give two hexadecimal addresses, the second behind "
 				 "the range: ffffffff81000000-ffffffff81200000",
 				 text);
@@ -89,8 +89,8 @@ static int check_mark(const char *key, const struct guest_options *options, cons
 	uint64_t value;
 
 	if (!word ||
-	    (take_address(word, 0, &value) ? value != 0
-					   : options->kernel != NULL)) /* or it is a function there */
+	    (guest_take_address(word, 0, &value) ? value != 0
+						 : options->kernel != NULL)) /* or it is a function there */
 		return 0;
 	if (word != options->snapshot &&
 	    (guest_trigger_path(word) || (number_parse_duration(word, &value) && value)))
@@ -141,7 +141,8 @@ static void put_option(FILE *text, const char *key, const char *value)
 }
 
 /* A function, address or time. Return: false after a message. */
-static bool put_mark(FILE *text, const char *key, const char *word, const struct guest_functions *functions)
+static bool guest_put_mark(FILE *text, const char *key, const char *word,
+			   const struct guest_functions *functions)
 {
 	const bool is_snapshot = strcmp(key, "snapshot") == 0;
 	uint64_t value;
@@ -150,7 +151,7 @@ static bool put_mark(FILE *text, const char *key, const char *word, const struct
 		return true;
 	if (guest_functions_address(functions, word, &value)) /* KASLR moves it */
 		fprintf(text, ",%s=+%" PRIx64, key, value);
-	else if (take_address(word, 0, &value) && value)
+	else if (guest_take_address(word, 0, &value) && value)
 		fprintf(text, ",%s=%" PRIx64, key, value);
 	else if (!is_snapshot && number_parse_duration(word, &value) && value)
 		fprintf(text, ",%s=%" PRIu64 "ns", key, value);
@@ -170,7 +171,7 @@ static size_t count_files(const struct guest_options *options)
 }
 
 /* The selected functions. Return: 0, CMD_USAGE or CMD_FAULTS after a message. */
-static int select_functions(const struct guest_options *options)
+static int guest_select_functions(const struct guest_options *options)
 {
 	const size_t room = RANGES_MAX - options->ranges.count;
 	const int result = guest_functions_select(options->files, count_files(options), &options->calls);
@@ -207,7 +208,7 @@ static void put_ranges(FILE *text, const struct guest_functions *functions)
 static int put_functions(FILE *text, const struct guest_options *options)
 {
 	const struct guest_functions *functions = &options->files[0];
-	const int result = select_functions(options);
+	const int result = guest_select_functions(options);
 	uint64_t address;
 
 	if (result)
@@ -216,9 +217,9 @@ static int put_functions(FILE *text, const struct guest_options *options)
 		put_ranges(text, &options->files[file]);
 	if (guest_functions_address(functions, anchor, &address))
 		fprintf(text, ",anchor=%" PRIx64, address);
-	return put_mark(text, "start", options->start, functions) &&
-			       put_mark(text, "stop", options->stop, functions) &&
-			       put_mark(text, "snapshot", options->snapshot, functions)
+	return guest_put_mark(text, "start", options->start, functions) &&
+			       guest_put_mark(text, "stop", options->stop, functions) &&
+			       guest_put_mark(text, "snapshot", options->snapshot, functions)
 		       ? 0
 		       : CMD_FAULTS;
 }
@@ -232,7 +233,7 @@ static const char *problem_of_tasks(int error)
 }
 
 /* Bytes of a kernel's stack, as the plugin takes them. */
-static uint64_t stack_of(const struct guest_tasks *tasks)
+static uint64_t guest_stack_of(const struct guest_tasks *tasks)
 {
 	const uint64_t bytes = tasks->stack_bytes;
 
@@ -250,7 +251,7 @@ static int describe_tasks(const struct guest_options *options, int file, char te
 			 "%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64
 			 ",stack=%" PRIx64,
 			 tasks.current, tasks.base, tasks.stack, tasks.pid, tasks.tgid, tasks.leader,
-			 tasks.name, stack_of(&tasks));
+			 tasks.name, guest_stack_of(&tasks));
 	else if (error != -ENOEXEC)
 		cmd_note("burin record: --guest-kernel: %s: no processes are recorded: %s\n", options->kernel,
 			 problem_of_tasks(error));
@@ -258,8 +259,8 @@ static int describe_tasks(const struct guest_options *options, int file, char te
 }
 
 /* The functions and the tasks of --guest-kernel, as far as the file has them. Return: false after a message. */
-static bool read_kernel(struct guest_options *options, struct guest_functions *functions,
-			char tasks[TASKS_BYTES])
+static bool guest_read_kernel(struct guest_options *options, struct guest_functions *functions,
+			      char tasks[TASKS_BYTES])
 {
 	int file, error, no_tasks = -ENOEXEC;
 
@@ -311,7 +312,7 @@ static bool read_program(struct guest_functions *functions, const char *path)
 }
 
 /* What is known of the guest's code before it runs. Return: false after a message. */
-static bool read_files(struct guest_options *options, char tasks[TASKS_BYTES])
+static bool guest_read_files(struct guest_options *options, char tasks[TASKS_BYTES])
 {
 	bool done;
 
@@ -320,13 +321,13 @@ static bool read_files(struct guest_options *options, char tasks[TASKS_BYTES])
 		cmd_failed("out of memory");
 		return false;
 	}
-	done = read_kernel(options, &options->files[0], tasks);
+	done = guest_read_kernel(options, &options->files[0], tasks);
 	for (size_t n = 0; done && n < options->programs.count; n++)
 		done = read_program(&options->files[1 + n], options->programs.globs[n]);
 	return done;
 }
 
-static void put_path(FILE *text, const char *path)
+static void guest_put_path(FILE *text, const char *path)
 {
 	for (; *path; path++) /* a comma ends the path, two are one of its own */
 		fputs(*path == ',' ? ",," : (char[]){ *path, 0 }, text);
@@ -340,12 +341,12 @@ static int plugin_argument(struct guest_options *options, const char *path, char
 	FILE *text;
 	int result;
 
-	if (!read_files(options, tasks))
+	if (!guest_read_files(options, tasks))
 		return CMD_FAULTS;
 	text = open_memstream(argument, &bytes);
 	if (!text)
 		return cmd_failed("out of memory");
-	put_path(text, path);
+	guest_put_path(text, path);
 	put_option(text, "level", options->level == GUEST_ALL ? NULL : guest_levels[options->level]);
 	for (size_t n = 0; n < options->ranges.count; n++)
 		put_option(text, "range", options->ranges.globs[n]);
@@ -363,7 +364,7 @@ static int plugin_argument(struct guest_options *options, const char *path, char
 }
 
 /* Add a word of `burin symbols --guest`. */
-static void add_file(struct view_globs *files, const char *key, const char *path, const char *shift)
+static void guest_add_file(struct view_globs *files, const char *key, const char *path, const char *shift)
 {
 	char *word;
 
@@ -384,9 +385,9 @@ void guest_files(const struct guest_options *options, const struct session *sess
 		snprintf(shift, sizeof(shift), "%c0x%" PRIx64, GUEST_SYMBOLS_FIRST,
 			 (uint64_t)(moved - 1) * WIRE_GUEST_STEP);
 	if (options->named)
-		add_file(files, "vmlinux", options->kernel, shift);
+		guest_add_file(files, "vmlinux", options->kernel, shift);
 	for (size_t n = 0; n < options->programs.count; n++)
-		add_file(files, "prog", options->programs.globs[n], "");
+		guest_add_file(files, "prog", options->programs.globs[n], "");
 }
 
 /* Whether a command is QEMU's emulator of programs. It gives options behind the program to that, which would do something else then. */
@@ -487,9 +488,9 @@ static bool range_was_called(const char *text, const uint64_t *addresses, size_t
 {
 	uint64_t begin = 0, end = 0;
 
-	text = take_address(text, '-', &begin);
+	text = guest_take_address(text, '-', &begin);
 	if (text)
-		take_address(text, 0, &end);
+		guest_take_address(text, 0, &end);
 	for (size_t n = 0; n < count; n++)
 		if (addresses[n] - begin < end - begin)
 			return true;

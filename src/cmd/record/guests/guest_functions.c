@@ -20,7 +20,7 @@ void guest_functions_free(struct guest_functions *functions)
 	free(functions->ranges);
 }
 
-static const char *name_of(const struct guest_functions *functions, size_t n)
+static const char *guest_functions_name_of(const struct guest_functions *functions, size_t n)
 {
 	return functions->names.text + functions->names.all[n].name;
 }
@@ -28,7 +28,7 @@ static const char *name_of(const struct guest_functions *functions, size_t n)
 bool guest_functions_address(const struct guest_functions *functions, const char *name, uint64_t *address)
 {
 	for (size_t n = 0; n < functions->names.count; n++)
-		if (strcmp(name_of(functions, n), name) == 0) {
+		if (strcmp(guest_functions_name_of(functions, n), name) == 0) {
 			*address = functions->names.all[n].address;
 			return true;
 		}
@@ -38,24 +38,24 @@ bool guest_functions_address(const struct guest_functions *functions, const char
 static bool is_used(const struct guest_functions *functions, const char *glob)
 {
 	for (size_t n = 0; n < functions->names.count; n++)
-		if (glob_match(glob, name_of(functions, n)))
+		if (glob_match(glob, guest_functions_name_of(functions, n)))
 			return true;
 	return false;
 }
 
 /* Whether one of a function's names is selected. @next: the function behind it */
-static bool is_selected(const struct guest_functions *functions, const struct view_globs *globs, size_t n,
-			size_t *next)
+static bool guest_functions_is_selected(const struct guest_functions *functions,
+					const struct view_globs *globs, size_t n, size_t *next)
 {
 	const struct guest_name *names = functions->names.all;
 	bool selected = false;
 
 	for (*next = n; *next < functions->names.count && names[*next].address == names[n].address; ++*next)
-		selected = selected || view_globs_match(globs, name_of(functions, *next));
+		selected = selected || view_globs_match(globs, guest_functions_name_of(functions, *next));
 	return selected;
 }
 
-static uint64_t end_of(const struct guest_name *name)
+static uint64_t guest_functions_end_of(const struct guest_name *name)
 {
 	return name->size ? name->address + name->size : UINT64_MAX - ALIGNED;
 }
@@ -64,26 +64,28 @@ static uint64_t end_of(const struct guest_name *name)
  * Calls go to the first instruction of a function. Behind that of a program, another program can have functions of its own.
  * @before: the function before, if it is selected, too; otherwise NULL. Between both there are only bytes that align the second: one range has both.
  */
-static bool add(struct guest_functions *functions, const struct guest_name *name,
-		const struct guest_name *before)
+static bool guest_functions_add(struct guest_functions *functions, const struct guest_name *name,
+				const struct guest_name *before)
 {
-	if (!before || name->address > end_of(before) + ALIGNED) {
+	if (!before || name->address > guest_functions_end_of(before) + ALIGNED) {
 		if (!array_reserve(functions->ranges, functions->room, functions->count + 1))
 			return false;
 		functions->ranges[functions->count++].begin = name->address;
 	}
-	functions->ranges[functions->count - 1].end = functions->program ? name->address + 1 : end_of(name);
+	functions->ranges[functions->count - 1].end =
+		functions->program ? name->address + 1 : guest_functions_end_of(name);
 	return true;
 }
 
 /* A nearer name than those before; NULL: none is near, or it is a pattern. */
-static const char *nearest(const struct guest_functions *functions, const char *glob, unsigned *best)
+static const char *guest_functions_nearest(const struct guest_functions *functions, const char *glob,
+					   unsigned *best)
 {
 	const char *found = NULL;
 
 	for (size_t n = 0; n < functions->names.count && !strpbrk(glob, "*?["); n++)
-		if (edit_distance_nearer(glob, name_of(functions, n), best))
-			found = name_of(functions, n);
+		if (edit_distance_nearer(glob, guest_functions_name_of(functions, n), best))
+			found = guest_functions_name_of(functions, n);
 	return found;
 }
 
@@ -102,7 +104,7 @@ static int refuse_unknown(const struct guest_functions *files, size_t count, con
 	unsigned best = 0;
 
 	for (size_t n = 0; n < count; n++)
-		meant = nearest(&files[n], glob, &best) ?: meant;
+		meant = guest_functions_nearest(&files[n], glob, &best) ?: meant;
 	return meant ? cmd_usage("--guest-calls: no function of %s is called '%s'; did you mean %s?", option,
 				 glob, meant)
 		     : cmd_usage("--guest-calls: no function of %s matches '%s'", option, glob);
@@ -135,9 +137,9 @@ static bool select_in(struct guest_functions *functions, const struct view_globs
 
 	for (size_t n = 0, next; done && globs->count && n < functions->names.count; n = next) {
 		const struct guest_name *name = &functions->names.all[n];
-		const bool selected = is_selected(functions, globs, n, &next);
+		const bool selected = guest_functions_is_selected(functions, globs, n, &next);
 
-		done = !selected || add(functions, name, before);
+		done = !selected || guest_functions_add(functions, name, before);
 		before = selected ? name : NULL;
 	}
 	return done;
@@ -163,7 +165,7 @@ bool guest_functions_were_called(const struct guest_functions *functions, const 
 		const uint64_t address = names[n].address + moved;
 
 		if (bsearch(&address, addresses, count, sizeof(*addresses), guest_functions_order) &&
-		    glob_match(glob, name_of(functions, n)))
+		    glob_match(glob, guest_functions_name_of(functions, n)))
 			return true;
 	}
 	return false;

@@ -39,7 +39,7 @@ static void name_functions(void *state, int directory, const char *path, uint64_
 	cmd_symbols_calls(directory, path, &names);
 }
 
-static void summarize(const void *state, const struct recorder *recorder, const char *output)
+static void guest_source_summarize(const void *state, const struct recorder *recorder, const char *output)
 {
 	(void)output;
 	guest_note_uncalled(((const struct guest_source *)state)->options, recorder->session);
@@ -50,5 +50,5 @@ const struct source_ops guest_source = {
 	.begin = begin_guest,
 	.round = look_for_files,
 	.names = name_functions,
-	.summary = summarize,
+	.summary = guest_source_summarize,
 };

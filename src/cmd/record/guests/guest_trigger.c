@@ -15,7 +15,7 @@ const char *guest_trigger_path(const char *word)
 	return word && strncmp(word, prefix, bytes) == 0 && word[bytes] ? word + bytes : NULL;
 }
 
-static bool exists(const char *path)
+static bool guest_trigger_exists(const char *path)
 {
 	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -27,12 +27,12 @@ int guest_trigger_check(const char *start, const char *stop)
 	if (path && start && strcmp(start, stop) == 0)
 		return cmd_usage("--guest-stop: %s is the file of --guest-start, too; give another one",
 				 path);
-	if (path && exists(path))
+	if (path && guest_trigger_exists(path))
 		return cmd_usage("--guest-stop: %s exists already; remove it first", path);
 	return 0;
 }
 
-static void record(const struct session *session, bool on)
+static void guest_trigger_record(const struct session *session, bool on)
 {
 	__atomic_store_n(&session->calls.header->guest_waits, !on, __ATOMIC_RELAXED);
 }
@@ -43,18 +43,18 @@ void guest_trigger_begin(struct guest_trigger *trigger, const char *start, const
 	trigger->start = guest_trigger_path(start);
 	trigger->stop = guest_trigger_path(stop);
 	if (trigger->start)
-		record(session, false);
+		guest_trigger_record(session, false);
 	guest_trigger_look(trigger, session);
 }
 
 void guest_trigger_look(struct guest_trigger *trigger, const struct session *session)
 {
-	if (trigger->start && exists(trigger->start)) {
+	if (trigger->start && guest_trigger_exists(trigger->start)) {
 		trigger->start = NULL;
-		record(session, true);
+		guest_trigger_record(session, true);
 	}
-	if (!trigger->start && trigger->stop && exists(trigger->stop)) {
+	if (!trigger->start && trigger->stop && guest_trigger_exists(trigger->stop)) {
 		trigger->stop = NULL;
-		record(session, false);
+		guest_trigger_record(session, false);
 	}
 }

@@ -60,7 +60,7 @@ struct naming {
 	const char *fetched; /* the path of the image whose debug file is downloaded */
 };
 
-static int compare_offsets(const void *one, const void *other)
+static int cmd_symbols_compare_offsets(const void *one, const void *other)
 {
 	const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
 
@@ -68,7 +68,8 @@ static int compare_offsets(const void *one, const void *other)
 }
 
 /* Whether a location lies in a known image; it may also be a mark, or have an image that is missing from the profile. */
-static bool find_location(const struct naming *naming, uint32_t number, struct burin_location *location)
+static bool cmd_symbols_find_location(const struct naming *naming, uint32_t number,
+				      struct burin_location *location)
 {
 	return !burin_profile_location(naming->profile, number, location) && location->image &&
 	       burin_profile_image(naming->profile, location->image);
@@ -100,7 +101,7 @@ static void keep_private(const struct naming *naming, int directory)
 }
 
 /* Collect the locations of each image. Return: 0 or -ENOMEM. */
-static int gather(struct naming *naming)
+static int cmd_symbols_gather(struct naming *naming)
 {
 	const uint32_t locations = burin_profile_locations(naming->profile),
 		       images = burin_profile_images(naming->profile);
@@ -115,26 +116,26 @@ static int gather(struct naming *naming)
 		return -ENOMEM;
 	}
 	for (uint32_t n = 1; n <= locations; n++)
-		if (find_location(naming, n, &location))
+		if (cmd_symbols_find_location(naming, n, &location))
 			naming->images[location.image - 1].count++;
 	for (uint32_t n = 1; n <= images; n++)
 		begin[n + 1] = begin[n] + naming->images[n - 1].count;
 	for (uint32_t n = 1; n <= locations; n++)
-		if (find_location(naming, n, &location))
+		if (cmd_symbols_find_location(naming, n, &location))
 			naming->offsets[begin[location.image]++] = location.offset;
 	for (uint32_t n = 0; n < images; n++) {
 		struct symbolize_image *image = &naming->images[n];
 
 		image->offsets = naming->offsets + begin[n + 1] - image->count;
 		qsort(naming->offsets + begin[n + 1] - image->count, image->count, sizeof(*naming->offsets),
-		      compare_offsets);
+		      cmd_symbols_compare_offsets);
 	}
 	free(begin);
 	return 0;
 }
 
 /* Return: 0 or -ENOMEM. */
-static int describe(struct naming *naming)
+static int cmd_symbols_describe(struct naming *naming)
 {
 	const struct cmd_symbols_options *options = naming->options;
 	struct guest_known known = { 0 };
@@ -170,7 +171,7 @@ static int describe(struct naming *naming)
 	return error;
 }
 
-/* Only files that describe() has opened are ours. */
+/* Only files that cmd_symbols_describe() has opened are ours. */
 static void close_files(const struct naming *naming)
 {
 	for (uint32_t n = 0; !naming->options->file && n < burin_profile_images(naming->profile); n++)
@@ -178,14 +179,14 @@ static void close_files(const struct naming *naming)
 			close(naming->images[n].file);
 }
 
-static int on_entry(void *data, const void *bytes, size_t count)
+static int cmd_symbols_on_entry(void *data, const void *bytes, size_t count)
 {
 	struct naming *naming = data;
 
 	return symbols_writer_entry(&naming->table, bytes, count);
 }
 
-static void on_image(void *data, uint32_t number, enum wire_symbols_state state, const char *hint)
+static void cmd_symbols_on_image(void *data, uint32_t number, enum wire_symbols_state state, const char *hint)
 {
 	struct naming *naming = data;
 	const struct burin_image *image = burin_profile_image(naming->profile, number);
@@ -199,7 +200,7 @@ static void on_image(void *data, uint32_t number, enum wire_symbols_state state,
 		 wire_symbols_terms[state].text, hint);
 }
 
-static bool on_progress(void *data, uint64_t done, uint64_t total)
+static bool cmd_symbols_on_progress(void *data, uint64_t done, uint64_t total)
 {
 	struct naming *naming = data;
 	char found[TEXT_SHORT], all[TEXT_SHORT];
@@ -249,10 +250,10 @@ static int write_table(struct naming *naming, int directory, struct symbolize_co
 		.cached = naming->options->cached,
 		.deadline_ms = (naming->options->deadline_ns + 999999) / 1000000,
 		.data = naming,
-		.entry = on_entry,
-		.image = on_image,
+		.entry = cmd_symbols_on_entry,
+		.image = cmd_symbols_on_image,
 		.fetch = naming->options->servers && debuginfod_is_wanted() ? on_fetch : NULL,
-		.progress = on_progress
+		.progress = cmd_symbols_on_progress
 	};
 	char served[DEBUGINFOD_TEXT_MAX];
 	int error;
@@ -282,7 +283,7 @@ static int write_table(struct naming *naming, int directory, struct symbolize_co
 }
 
 /* Report the losses by the deadline and by failed children, and to root a missing seccomp. Also with --quiet. */
-static void warn(const char *path, const struct symbolize_counts *counts)
+static void cmd_symbols_warn(const char *path, const struct symbolize_counts *counts)
 {
 	static bool warned;
 
@@ -302,14 +303,14 @@ static void warn(const char *path, const struct symbolize_counts *counts)
 }
 
 /* Return: 0 or the exit code. */
-static int find_names(struct naming *naming, int directory, const char *path)
+static int cmd_symbols_find_names(struct naming *naming, int directory, const char *path)
 {
 	struct symbolize_counts counts;
-	int error = gather(naming);
+	int error = cmd_symbols_gather(naming);
 	bool kept = false;
 
 	if (!error)
-		error = describe(naming);
+		error = cmd_symbols_describe(naming);
 	if (!error) {
 		if (naming->options->calls && geteuid() == 0)
 			keep_private(naming, directory);
@@ -322,7 +323,7 @@ static int find_names(struct naming *naming, int directory, const char *path)
 		return cmd_failed("%s/%s: %s", path, naming->files_of->table, strerror(-error));
 	if (naming->spaces.failed)
 		return CMD_FAULTS;
-	warn(path, &counts);
+	cmd_symbols_warn(path, &counts);
 	if (!kept && !naming->worse)
 		return cmd_failed("%s: the profile could not be read completely; its names are unchanged "
 				  "(use --force to replace them)",
@@ -360,7 +361,7 @@ int cmd_symbols_find(int directory, const char *path, const struct cmd_symbols_o
 			result = cmd_failed("%s: %s", path, strerror(-error));
 	}
 	if (!result)
-		result = find_names(&naming, directory, path);
+		result = cmd_symbols_find_names(&naming, directory, path);
 	cmd_faults_foot(&faults, path);
 	burin_profile_close(profile);
 	burin_calls_close(calls);
@@ -437,7 +438,7 @@ static int find_in_chunk(int directory, const char *path, unsigned number, bool 
 }
 
 /* @chunks: set to the numbers of the chunks, which the caller frees; NULL: the trace is not split. Return: how many, or -1. */
-static int list_chunks(int directory, const char *path, unsigned **chunks)
+static int cmd_symbols_list_chunks(int directory, const char *path, unsigned **chunks)
 {
 	struct cmd_faults faults = { 0 };
 	struct burin_trace *trace;
@@ -458,7 +459,7 @@ static int list_chunks(int directory, const char *path, unsigned **chunks)
 static int find_in(int directory, const char *path)
 {
 	unsigned *chunks;
-	int count = list_chunks(directory, path, &chunks), result = 0;
+	int count = cmd_symbols_list_chunks(directory, path, &chunks), result = 0;
 	bool found = false;
 
 	if (count < 0)
@@ -476,7 +477,7 @@ static int find_in(int directory, const char *path)
 	return found ? result : cmd_usage("%s: the trace has no profile", path);
 }
 
-static int run(char **operands)
+static int cmd_symbols_run(char **operands)
 {
 	int directory, result = guest_symbols_check(&options.guests);
 
@@ -508,5 +509,5 @@ const struct cmd cmd_symbols = {
 		 "before; 2 if there is no profile.\n",
 	.options = table,
 	.operands = { 1, 1, "give one directory of a trace with samples", { CMD_IS_TRACE } },
-	.main = run,
+	.main = cmd_symbols_run,
 };

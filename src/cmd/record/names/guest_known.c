@@ -14,7 +14,7 @@ bool guest_known_is(const char *image)
 	return strncmp(image, WIRE_GUEST_USER, sizeof(WIRE_GUEST_USER) - 1) == 0;
 }
 
-static int compare(const void *one, const void *other)
+static int guest_known_compare(const void *one, const void *other)
 {
 	const struct guest_known_function *a = one, *b = other;
 
@@ -22,7 +22,8 @@ static int compare(const void *one, const void *other)
 }
 
 /* Whether a location has a name that a line of a map can have. */
-static bool find(const struct burin_profile *profile, uint32_t number, struct guest_known_function *function)
+static bool guest_known_find(const struct burin_profile *profile, uint32_t number,
+			     struct guest_known_function *function)
 {
 	struct burin_location location;
 	const struct burin_image *image;
@@ -45,16 +46,16 @@ int guest_known_read(struct guest_known *known, const struct burin_profile *prof
 
 	*known = (struct guest_known){ 0 };
 	for (uint32_t n = 1; n <= burin_profile_locations(profile); n++) {
-		if (!find(profile, n, &function))
+		if (!guest_known_find(profile, n, &function))
 			continue;
 		if (!array_reserve(known->all, known->room, known->count + 1))
 			return -ENOMEM;
 		known->all[known->count++] = function;
 	}
 	if (known->count)
-		qsort(known->all, known->count, sizeof(*known->all), compare);
+		qsort(known->all, known->count, sizeof(*known->all), guest_known_compare);
 	for (size_t n = 0; n < known->count; n++)
-		if (!n || compare(&known->all[n], &known->all[kept - 1]) != 0)
+		if (!n || guest_known_compare(&known->all[n], &known->all[kept - 1]) != 0)
 			known->all[kept++] = known->all[n];
 	known->count = kept;
 	return 0;

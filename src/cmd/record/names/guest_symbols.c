@@ -94,7 +94,7 @@ bool guest_symbols_is_path(const char *path)
 }
 
 /* Whether a word is for an image. @exactly: for this one alone; an address space may have had several programs */
-static bool is_for(const char *word, const char *image, bool exactly)
+static bool guest_symbols_is_for(const char *word, const char *image, bool exactly)
 {
 	const bool is_kernel = strcmp(image, WIRE_GUEST_KERNEL) == 0;
 	const char *space = space_of(image), *given = given_space(word);
@@ -176,7 +176,7 @@ static int read_word(struct guest_file *file, const char *word, const struct sym
  * none of them. Where another program lies at the same place, about each tenth of its functions begins where one of the file's does; and
  * some distance always explains one or two calls. @chosen: the user has said that they are
  */
-static bool fits(const struct guest_file *file, bool chosen)
+static bool guest_symbols_fits(const struct guest_file *file, bool chosen)
 {
 	const struct guest_agreement *agreement = &file->agreement;
 
@@ -235,13 +235,13 @@ static int find_best(const struct view_globs *files, const struct symbolize_imag
 		struct guest_file file;
 		int error;
 
-		if (!is_for(files->globs[word], image->path, exactly))
+		if (!guest_symbols_is_for(files->globs[word], image->path, exactly))
 			continue;
 		count++;
 		set_use(word, GUEST_CONSIDERED);
 		error = read_word(&file, files->globs[word], image, known);
-		if (error ||
-		    (fits(&file, exactly) && (!best->word || file.agreement.begun > best->agreement.begun))) {
+		if (error || (guest_symbols_fits(&file, exactly) &&
+			      (!best->word || file.agreement.begun > best->agreement.begun))) {
 			free_file(best);
 			*best = file;
 			chosen = word;

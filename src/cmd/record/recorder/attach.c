@@ -27,7 +27,7 @@ enum {
 };
 
 /* Refuse a session without a running program, or of a recorder. Return: 0, or CMD_* after a message. */
-static int refuse(const char *word, const struct target *target)
+static int attach_refuse(const char *word, const struct target *target)
 {
 	if (target_is_left(target))
 		return cmd_failed("%s: its recorder has ended and left records in memory; burin recover DIR "
@@ -42,7 +42,7 @@ static int refuse(const char *word, const struct target *target)
 }
 
 /* Locks of the lease need the file open. */
-static int open_file(struct attachment *attachment)
+static int attach_open_file(struct attachment *attachment)
 {
 	const struct target *target = &attachment->target;
 	const char *why = "";
@@ -80,9 +80,9 @@ int attach_begin(struct attachment *attachment, const char *word)
 	result = cmd_target_open(word, target, &attachment->session);
 	if (result)
 		return result;
-	result = refuse(word, target) ? CMD_USAGE : 0;
+	result = attach_refuse(word, target) ? CMD_USAGE : 0;
 	if (!result)
-		result = open_file(attachment);
+		result = attach_open_file(attachment);
 	if (!result && process_ends_begin(&attachment->processes) != 0)
 		result = cmd_failed("epoll: %s", strerror(errno));
 	if (!result)

@@ -49,7 +49,7 @@ void process_ends_end(struct process_ends *processes)
 	*processes = (struct process_ends){ .ends = -1 };
 }
 
-static struct process_end *find(const struct process_ends *processes, uint32_t pid)
+static struct process_end *process_ends_find(const struct process_ends *processes, uint32_t pid)
 {
 	for (unsigned n = 0; n < processes->count; n++)
 		if (processes->all[n].pid == pid)
@@ -66,7 +66,7 @@ static struct buried_process *find_buried(const struct process_ends *processes, 
 }
 
 /* A process was killed. */
-static void bury(struct process_ends *processes, uint32_t pid)
+static void process_ends_bury(struct process_ends *processes, uint32_t pid)
 {
 	if (array_reserve(processes->buried, processes->buried_room, processes->buried_count + 1))
 		processes->buried[processes->buried_count++] = (struct buried_process){ pid, true };
@@ -78,7 +78,7 @@ static void bury(struct process_ends *processes, uint32_t pid)
 }
 
 /* Closing it is not enough: a child that this process has forked may have the descriptor as well. */
-static void drop(struct process_ends *processes, struct process_end *process)
+static void process_ends_drop(struct process_ends *processes, struct process_end *process)
 {
 	epoll_ctl(processes->ends, EPOLL_CTL_DEL, process->file, NULL);
 	close(process->file);
@@ -86,7 +86,7 @@ static void drop(struct process_ends *processes, struct process_end *process)
 }
 
 /* Without a descriptor or memory for it a process is not watched: then its end shows in the list only when all have ended. */
-static void add(struct process_ends *processes, uint32_t pid)
+static void process_ends_add(struct process_ends *processes, uint32_t pid)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = pid };
 	const int file = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -108,12 +108,12 @@ static void add(struct process_ends *processes, uint32_t pid)
  * A watched process that maps the session no more is about to end, or has executed another program. The next search finds out: until then
  * one that ends has ended.
  */
-static void suspect(struct process_ends *processes, struct process_end *process)
+static void process_ends_suspect(struct process_ends *processes, struct process_end *process)
 {
 	if (process->unused) {
 		processes->any = true;
 		processes->killed = false;
-		drop(processes, process);
+		process_ends_drop(processes, process);
 		return;
 	}
 	process->unused = true;
@@ -134,7 +134,7 @@ static void look_at_dead(struct process_ends *processes, const struct wire_sessi
 	if (buried)
 		buried->listed = true;
 	else if (is_killed(header, index)) /* between two searches */
-		bury(processes, pid);
+		process_ends_bury(processes, pid);
 }
 
 static void forget_unlisted(struct process_ends *processes)
@@ -155,7 +155,7 @@ static void forget_unlisted(struct process_ends *processes)
 static bool is_coming(const struct process_ends *processes, uint32_t pid)
 {
 	return pid == WIRE_PROCESS_EXPECTED ||
-	       (pid && (find(processes, pid) || session_start_time(pid) != 0));
+	       (pid && (process_ends_find(processes, pid) || session_start_time(pid) != 0));
 }
 
 bool process_ends_search(struct process_ends *processes, const struct wire_session *header,
@@ -170,16 +170,16 @@ bool process_ends_search(struct process_ends *processes, const struct wire_sessi
 		/* A pid does not prove it: zombies keep theirs, and so do processes that execute another program. A user maps the file. */
 		const uint32_t pid = session_process(header, n);
 		const bool uses = pid && directory_maps(pid, identity, &lines);
-		struct process_end *known = pid ? find(processes, pid) : NULL;
+		struct process_end *known = pid ? process_ends_find(processes, pid) : NULL;
 
 		used |= uses;
 		coming |= !uses && is_coming(processes, pid);
 		if (uses && !known)
-			add(processes, pid);
+			process_ends_add(processes, pid);
 		else if (uses)
 			known->unused = false;
 		else if (known)
-			suspect(processes, known);
+			process_ends_suspect(processes, known);
 		else if (pid)
 			look_at_dead(processes, header, n);
 	}
@@ -207,15 +207,15 @@ void process_ends_look(struct process_ends *processes, const struct wire_session
 
 	while (epoll_wait(processes->ends, &event, 1, 0) == 1) {
 		const uint32_t pid = event.data.u32;
-		struct process_end *process = find(processes, pid);
+		struct process_end *process = process_ends_find(processes, pid);
 
 		if (!process)
 			break;
-		drop(processes, process);
+		process_ends_drop(processes, process);
 		processes->any = true;
 		processes->killed = was_killed(header, pid);
 		if (processes->killed)
-			bury(processes, pid);
+			process_ends_bury(processes, pid);
 	}
 }
 

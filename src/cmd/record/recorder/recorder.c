@@ -196,7 +196,7 @@ static void name_chunk(const struct recorder *recorder, const struct source *sou
 }
 
 /* All chunks of a source have one deadline. */
-static void find_names(const struct recorder *recorder, const struct source *source)
+static void recorder_find_names(const struct recorder *recorder, const struct source *source)
 {
 	const struct drain_totals *totals = &recorder->totals;
 	const uint64_t until = recorder->names_ns ? clock_ns(CLOCK_MONOTONIC) + recorder->names_ns : 0;
@@ -215,7 +215,7 @@ void recorder_complete(struct recorder *recorder, const char *result)
 	for (unsigned n = recorder->opened; n--;) {
 		const struct source *source = &recorder->sources[n];
 
-		find_names(recorder, source);
+		recorder_find_names(recorder, source);
 		if (source->ops->close)
 			source->ops->close(source->state);
 	}

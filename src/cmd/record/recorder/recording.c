@@ -40,7 +40,7 @@ int recording_signals(const int *more, sigset_t *before)
 }
 
 /* Another user chooses a program's name: the file must not be hidden, look like an option, or move a cursor. */
-static void base_of(const char *name, char *base)
+static void recording_base_of(const char *name, char *base)
 {
 	const char *slash = strrchr(name, '/');
 
@@ -61,7 +61,7 @@ void recording_output(const char *given, const char *name, unsigned first, char 
 		snprintf(path, bytes, "%s", given);
 		return;
 	}
-	base_of(name, base);
+	recording_base_of(name, base);
 	do {
 		if (n)
 			snprintf(path, bytes, "%s-%u.burin", base, n);
@@ -160,7 +160,7 @@ static void print_hints(unsigned cause, unsigned owners)
 	cmd_note("%s", *before == ';' ? ")" : "");
 }
 
-static void print_losses(const struct drain_totals *totals)
+static void recording_print_losses(const struct drain_totals *totals)
 {
 	uint64_t sum = wire_lost_sum(totals->lost) + totals->lost_late + totals->lost_names;
 	char text[TEXT_SHORT];
@@ -220,7 +220,7 @@ void recording_events(const struct drain_totals *totals, const char *output)
 	cmd_note("burin: %s event%s on %u CPU%s, %s in %s", text_count(events, totals->events),
 		 text_plural(totals->events), totals->cpus, text_plural(totals->cpus),
 		 text_size(size, totals->bytes), output);
-	print_losses(totals);
+	recording_print_losses(totals);
 }
 
 void recording_chunks(const struct drain_totals *totals)

@@ -13,7 +13,7 @@
 static const char suffix[] = ".burin";
 
 /* The first of OUTPUT-1, OUTPUT-2, ... that does not exist; of NAME.burin: NAME-1.burin, ... */
-static void choose_path(struct snapshots *snapshots, const char *output, char *path, size_t bytes)
+static void snapshots_choose_path(struct snapshots *snapshots, const char *output, char *path, size_t bytes)
 {
 	const size_t length = strlen(output), rest = sizeof(suffix) - 1;
 	const bool named = length > rest && strcmp(output + length - rest, suffix) == 0;
@@ -31,7 +31,7 @@ static void write_one(struct snapshots *snapshots, const struct recorder *record
 	char path[4096 + 32];
 	int directory;
 
-	choose_path(snapshots, recorder->output, path, sizeof(path));
+	snapshots_choose_path(snapshots, recorder->output, path, sizeof(path));
 	directory = recording_create("-o", path, recorder->private);
 	if (directory < 0 || recording_snapshot(recorder->session, NULL, directory, path, &options, &totals))
 		snapshots->failed = true;

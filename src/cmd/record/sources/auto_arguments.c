@@ -57,7 +57,7 @@ struct search {
 /* ---- what its reader reports */
 
 /* The reader may have been taken over by the file. */
-static bool is_valid(const char *spec)
+static bool auto_arguments_is_valid(const char *spec)
 {
 	struct call_arguments arguments;
 	char format[WIRE_FORMAT_MAX + 1];
@@ -67,7 +67,8 @@ static bool is_valid(const char *spec)
 	       call_arguments_format(&arguments, format) != 0;
 }
 
-static void on_parameters(void *data, uint32_t image, uint64_t offset, const char *spec, const char *file)
+static void auto_arguments_on_parameters(void *data, uint32_t image, uint64_t offset, const char *spec,
+					 const char *file)
 {
 	struct search *search = data;
 	struct described one = { .offset = offset, .image = image };
@@ -79,14 +80,14 @@ static void on_parameters(void *data, uint32_t image, uint64_t offset, const cha
 	}
 	if (!spec)
 		one.text = NO_PARAMETERS;
-	else if (is_valid(spec))
+	else if (auto_arguments_is_valid(spec))
 		one.text = texts_number(&search->texts, spec, strlen(spec), &fresh);
 	if (*file)
 		one.source = texts_number(&search->texts, file, strlen(file), &fresh);
 	search->all[search->count++] = one;
 }
 
-static int on_entry(void *data, const void *bytes, size_t count)
+static int auto_arguments_on_entry(void *data, const void *bytes, size_t count)
 {
 	(void)data;
 	(void)bytes;
@@ -95,7 +96,8 @@ static int on_entry(void *data, const void *bytes, size_t count)
 }
 
 /* Libraries without debug information are usual. */
-static void on_image(void *data, uint32_t number, enum wire_symbols_state state, const char *hint)
+static void auto_arguments_on_image(void *data, uint32_t number, enum wire_symbols_state state,
+				    const char *hint)
 {
 	const struct search *search = data;
 
@@ -104,15 +106,15 @@ static void on_image(void *data, uint32_t number, enum wire_symbols_state state,
 			 wire_symbols_terms[state].text, hint);
 }
 
-static void read_files(struct search *search, uint64_t deadline_ns)
+static void auto_arguments_read_files(struct search *search, uint64_t deadline_ns)
 {
 	static const uint64_t any = 0;
 	struct symbolize_image images[WIRE_CALL_DESCRIBED_MAX];
 	const struct symbolize_options options = { .deadline_ms = (deadline_ns + 999999) / 1000000,
 						   .data = search,
-						   .entry = on_entry,
-						   .image = on_image,
-						   .parameters = on_parameters };
+						   .entry = auto_arguments_on_entry,
+						   .image = auto_arguments_on_image,
+						   .parameters = auto_arguments_on_parameters };
 	struct symbolize_counts counts;
 	int error;
 
@@ -142,7 +144,7 @@ static bool is_among(const struct search *search, const struct stat *status)
 }
 
 /* @hooked: only if it has hooks. Return: 0 or a negative errno. */
-static int add_file(struct search *search, const char *path, bool hooked)
+static int auto_arguments_add_file(struct search *search, const char *path, bool hooked)
 {
 	struct file *file = &search->files[search->file_count];
 	int error = 0;
@@ -169,13 +171,13 @@ static void on_library(void *data, const char *path)
 {
 	struct search *search = data;
 
-	add_file(search, path, !search->libcalls);
+	auto_arguments_add_file(search, path, !search->libcalls);
 }
 
 /* ---- the session */
 
 /* Unknown ones come first: if a function is reported twice, it is not known. */
-static int compare(const void *one, const void *other)
+static int auto_arguments_compare(const void *one, const void *other)
 {
 	const struct described *a = one, *b = other;
 
@@ -184,7 +186,7 @@ static int compare(const void *one, const void *other)
 	return a->offset != b->offset ? number_order(a->offset, b->offset) : number_order(a->text, b->text);
 }
 
-static bool have(struct session *session, const void *begin, size_t bytes)
+static bool auto_arguments_have(struct session *session, const void *begin, size_t bytes)
 {
 	return session_have_memory(session, (uint64_t)((const char *)begin - session->base), bytes);
 }
@@ -202,7 +204,7 @@ static uint32_t store_text(struct session *session, const struct texts *texts, u
 	if (places[number])
 		return places[number];
 	if (text->bytes >= WIRE_CALL_KNOWN_MAX || text->bytes + 1 > room - *used ||
-	    !have(session, session->calls.spec_text + *used, text->bytes + 1))
+	    !auto_arguments_have(session, session->calls.spec_text + *used, text->bytes + 1))
 		return 0;
 	memcpy(session->calls.spec_text + *used, text->text, text->bytes + 1);
 	places[number] = *used;
@@ -210,7 +212,7 @@ static uint32_t store_text(struct session *session, const struct texts *texts, u
 	return places[number];
 }
 
-static void count(struct auto_arguments *found, uint32_t text, bool stored)
+static void auto_arguments_count(struct auto_arguments *found, uint32_t text, bool stored)
 {
 	if (!text)
 		found->unknown++;
@@ -221,8 +223,8 @@ static void count(struct auto_arguments *found, uint32_t text, bool stored)
 }
 
 /* Behind the files that are there already. The program may run by now. */
-static void store(struct auto_arguments *found, struct session *session, const struct search *search,
-		  uint32_t *places)
+static void auto_arguments_store(struct auto_arguments *found, struct session *session,
+				 const struct search *search, uint32_t *places)
 {
 	struct wire_calls *calls = session->calls.header;
 	struct wire_call_described *files = calls->described_files + found->files;
@@ -236,7 +238,7 @@ static void store(struct auto_arguments *found, struct session *session, const s
 		struct wire_call_described *file = &files[one->image - 1];
 		struct wire_call_spec spec = { .offset = one->offset };
 		bool stored = found->specs < session->geometry.functions_max - 1 &&
-			      have(session, &session->calls.specs[found->specs], sizeof(spec));
+			      auto_arguments_have(session, &session->calls.specs[found->specs], sizeof(spec));
 
 		if (n && one->offset == one[-1].offset && one->image == one[-1].image)
 			continue;
@@ -244,7 +246,7 @@ static void store(struct auto_arguments *found, struct session *session, const s
 			spec.text = store_text(session, &search->texts, one->text, places, &found->used);
 			stored = spec.text;
 		}
-		count(found, one->text, stored);
+		auto_arguments_count(found, one->text, stored);
 		if (stored && one->source)
 			spec.source = store_text(session, &search->texts, one->source, places, &found->used);
 		if (!spec.text && !spec.source)
@@ -263,13 +265,13 @@ static void read_and_store(struct auto_arguments *found, struct session *session
 {
 	uint32_t *places;
 
-	read_files(search, found->options.deadline_ns);
+	auto_arguments_read_files(search, found->options.deadline_ns);
 	if (search->count)
-		qsort(search->all, search->count, sizeof(*search->all), compare);
+		qsort(search->all, search->count, sizeof(*search->all), auto_arguments_compare);
 	places = calloc((size_t)search->texts.count + 1, sizeof(*places));
 	found->left += search->left;
-	if (places && have(session, session->calls.spec_text, 1))
-		store(found, session, search, places);
+	if (places && auto_arguments_have(session, session->calls.spec_text, 1))
+		auto_arguments_store(found, session, search, places);
 	free(places);
 	texts_free(&search->texts);
 	free(search->all);
@@ -298,7 +300,7 @@ void auto_arguments_find(struct auto_arguments *found, const char *command, stru
 		*found->path = 0; /* exec will report why */
 		return;
 	}
-	error = add_file(&search, found->path, false);
+	error = auto_arguments_add_file(&search, found->path, false);
 	if (error) {
 		if (!options->quiet)
 			cmd_note("burin: %s: %s: %s\n", options->option, found->path, strerror(-error));

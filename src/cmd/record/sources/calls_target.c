@@ -28,7 +28,7 @@ enum {
 /* ---- finding the program */
 
 /* Whether a process has this name, and is this user's, or the user is root. */
-static bool is_meant(const char *pid, const char *name)
+static bool calls_target_is_meant(const char *pid, const char *name)
 {
 	const uint32_t number = (uint32_t)strtoul(pid, NULL, 10);
 	char path[64], found[FOREIGN_NAME_MAX];
@@ -49,7 +49,7 @@ static pid_t find_by_name(const char *name)
 	unsigned count = 0;
 
 	while (all && (entry = readdir(all)))
-		if (isdigit((unsigned char)entry->d_name[0]) && is_meant(entry->d_name, name)) {
+		if (isdigit((unsigned char)entry->d_name[0]) && calls_target_is_meant(entry->d_name, name)) {
 			found = (pid_t)atoi(entry->d_name);
 			count++;
 		}
@@ -96,7 +96,7 @@ static bool has_session(const char *word, bool *calls)
 /* Cost of loading the library, in all attempts. */
 static struct load_calls_result loaded;
 
-static int attach(pid_t process, const char *library, struct process_change *change)
+static int calls_target_attach(pid_t process, const char *library, struct process_change *change)
 {
 	const int error = process_change_attach(process, library, change);
 
@@ -128,7 +128,7 @@ const char *calls_target_open(const char *word, char pid[CALLS_TARGET_WORD])
 		cmd_failed("--calls: libburin-calls.so %s", preload_problem(error));
 		return NULL;
 	}
-	if (attach(process, library, &change) != 0) {
+	if (calls_target_attach(process, library, &change) != 0) {
 		cmd_failed("%s: its calls cannot be recorded: %s", word, change.problem);
 		return NULL;
 	}
@@ -148,7 +148,7 @@ static int finish_attaching(const struct attachment *attachment)
 
 	if (session->geometry.owner_kind != WIRE_OWNER_PROGRAM || *calls->rules || calls->functions ||
 	    calls_find_library(library, sizeof(library)) != 0 ||
-	    attach((pid_t)session->geometry.owner, library, &change) == 0)
+	    calls_target_attach((pid_t)session->geometry.owner, library, &change) == 0)
 		return 0;
 	return cmd_failed("%s: its calls cannot be recorded: %s", attachment->word, change.problem);
 }
@@ -203,7 +203,7 @@ static int try_to_select(const struct calls_options *options, struct attachment 
 	return error;
 }
 
-static int patch(struct calls_target *calls, struct attachment *attachment)
+static int calls_target_patch(struct calls_target *calls, struct attachment *attachment)
 {
 	struct process_change change;
 	const int error = process_change_patch(&attachment->target, &attachment->session, &change);
@@ -218,7 +218,7 @@ static int patch(struct calls_target *calls, struct attachment *attachment)
 }
 
 /* Switch the functions on that the options mean. Until their event is on, too, nothing is recorded. */
-static int open_calls(void *state, struct recorder *recorder)
+static int calls_target_open_calls(void *state, struct recorder *recorder)
 {
 	struct calls_target *calls = state;
 	const struct calls_options *options = calls->options;
@@ -252,7 +252,7 @@ static int open_calls(void *state, struct recorder *recorder)
 	if (error)
 		return cmd_failed("%s: cannot select its functions: %s", attachment->word, strerror(-error));
 	calls->on = true;
-	result = patch(calls, attachment);
+	result = calls_target_patch(calls, attachment);
 	if (result)
 		return result;
 	calls->functions = on;
@@ -260,7 +260,7 @@ static int open_calls(void *state, struct recorder *recorder)
 }
 
 /* Print how many functions are recorded. */
-static void begin_calls(void *state, struct recorder *recorder)
+static void calls_target_begin_calls(void *state, struct recorder *recorder)
 {
 	const struct calls_target *calls = state;
 	char count[TEXT_SHORT];
@@ -296,7 +296,7 @@ static void note_stops(const struct calls_target *calls, const char *word)
 }
 
 /* Return: 0, or CMD_FAULTS after a message. */
-static int switch_off(struct calls_target *calls, struct attachment *attachment)
+static int calls_target_switch_off(struct calls_target *calls, struct attachment *attachment)
 {
 	static char all[] = "*";
 	char *const words[] = { all, NULL };
@@ -317,21 +317,21 @@ static int switch_off(struct calls_target *calls, struct attachment *attachment)
 	if (error)
 		return cmd_failed("%s: cannot switch its functions off: %s; use burin calls %s disable '*'",
 				  attachment->word, strerror(-error), attachment->word);
-	result = attachment->ended ? 0 : patch(calls, attachment);
+	result = attachment->ended ? 0 : calls_target_patch(calls, attachment);
 	if (!calls->quiet)
 		note_stops(calls, attachment->word);
 	return result;
 }
 
-static void finish_calls(void *state, struct recorder *recorder)
+static void calls_target_finish_calls(void *state, struct recorder *recorder)
 {
 	struct calls_target *calls = state;
 
-	recorder->faulted |= switch_off(calls, recorder->attachment) != 0;
+	recorder->faulted |= calls_target_switch_off(calls, recorder->attachment) != 0;
 	calls->on = false;
 }
 
-static void name_calls(void *state, int directory, const char *path, uint64_t deadline_ns)
+static void calls_target_name_calls(void *state, int directory, const char *path, uint64_t deadline_ns)
 {
 	const struct calls_target *calls = state;
 
@@ -342,8 +342,8 @@ static void name_calls(void *state, int directory, const char *path, uint64_t de
 }
 
 const struct source_ops calls_target_source = {
-	.open = open_calls,
-	.begin = begin_calls,
-	.finish = finish_calls,
-	.names = name_calls,
+	.open = calls_target_open_calls,
+	.begin = calls_target_begin_calls,
+	.finish = calls_target_finish_calls,
+	.names = calls_target_name_calls,
 };

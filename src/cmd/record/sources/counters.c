@@ -10,7 +10,7 @@
 
 const char *const counters_events[] = { "pressure.*", "disk.*", NULL };
 
-static int open_counters(void *state, struct recorder *recorder)
+static int counters_open_counters(void *state, struct recorder *recorder)
 {
 	struct counters *counters = state;
 	char why[FIGURES_WHY];
@@ -36,7 +36,7 @@ static void begin_counters(void *state, struct recorder *recorder)
 	counters->due = clock_ns(CLOCK_MONOTONIC) + counters->options->interval_ns;
 }
 
-static int pause_of(const void *state)
+static int counters_pause_of(const void *state)
 {
 	const struct counters *counters = state;
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -70,12 +70,12 @@ static void finish_counters(void *state, struct recorder *recorder)
 		figures_read(&counters->figures);
 }
 
-static void close_counters(void *state)
+static void counters_close_counters(void *state)
 {
 	figures_close(&((struct counters *)state)->figures);
 }
 
-static void summarize(const void *state, const struct recorder *recorder, const char *output)
+static void counters_summarize(const void *state, const struct recorder *recorder, const char *output)
 {
 	const struct counters *counters = state;
 	const struct figures *figures = &counters->figures;
@@ -94,12 +94,12 @@ static void summarize(const void *state, const struct recorder *recorder, const 
 }
 
 const struct source_ops counters_source = {
-	.open = open_counters,
+	.open = counters_open_counters,
 	.records = are_open,
 	.begin = begin_counters,
-	.pause_ms = pause_of,
+	.pause_ms = counters_pause_of,
 	.round = read_counters,
 	.finish = finish_counters,
-	.close = close_counters,
-	.summary = summarize,
+	.close = counters_close_counters,
+	.summary = counters_summarize,
 };

@@ -17,7 +17,7 @@
 #include "source/perf/rings/process_list.h"
 
 /* Record the processes and all that they have started. A second look finds what was started during the first one. */
-static int follow(struct kernel_source *kernel, const struct view_set *processes)
+static int kernel_events_follow(struct kernel_source *kernel, const struct view_set *processes)
 {
 	struct process_list list = { .count = 0 };
 	const int looks = kernel->mechanism == KERNEL_BY_PERF
@@ -156,7 +156,7 @@ static int open_kernel(void *state, struct recorder *recorder)
 	if (!all && recorder->command)
 		error = kernel_source_command(&kernel->source, recorder->command);
 	if (!all && !error)
-		error = follow(&kernel->source, recorder->processes);
+		error = kernel_events_follow(&kernel->source, recorder->processes);
 	if (error)
 		cmd_note("burin: some tasks have no kernel events: %s\n", strerror(-error));
 	if (kernel->source.refused)
@@ -171,7 +171,7 @@ static int open_kernel(void *state, struct recorder *recorder)
 	return 0;
 }
 
-static bool is_open(const void *state)
+static bool kernel_events_is_open(const void *state)
 {
 	return ((const struct kernel_events *)state)->opened;
 }
@@ -186,7 +186,8 @@ static bool has_all_calls(const struct kernel_events *kernel, const struct recor
 	       !recorder->options.split.ns;
 }
 
-static void describe(void *state, const struct recorder *recorder, struct drain_options *options)
+static void kernel_events_describe(void *state, const struct recorder *recorder,
+				   struct drain_options *options)
 {
 	const struct kernel_events *kernel = state;
 
@@ -208,9 +209,9 @@ static const struct drain_more *snapshot_rings(void *state)
 	return kernel->opened && !kernel->by_module ? kernel_source_snapshot(&kernel->source) : NULL;
 }
 
-static int pause_of(const void *state)
+static int kernel_events_pause_of(const void *state)
 {
-	return is_open(state) ? RECORDER_IDLE_MS : INT_MAX;
+	return kernel_events_is_open(state) ? RECORDER_IDLE_MS : INT_MAX;
 }
 
 static void finish_kernel(void *state, struct recorder *recorder)
@@ -247,7 +248,7 @@ static void close_kernel(void *state)
 		kernel_source_close(&kernel->source);
 }
 
-static void summarize(const void *state, const struct recorder *recorder, const char *output)
+static void kernel_events_summarize(const void *state, const struct recorder *recorder, const char *output)
 {
 	const struct kernel_events *kernel = state;
 	static const char *const mechanisms[] = {
@@ -287,11 +288,11 @@ static void summarize(const void *state, const struct recorder *recorder, const 
 
 const struct source_ops kernel_events_source = {
 	.open = open_kernel,
-	.records = is_open,
-	.describe = describe,
-	.pause_ms = pause_of,
+	.records = kernel_events_is_open,
+	.describe = kernel_events_describe,
+	.pause_ms = kernel_events_pause_of,
 	.snapshot = snapshot_rings,
 	.finish = finish_kernel,
 	.close = close_kernel,
-	.summary = summarize,
+	.summary = kernel_events_summarize,
 };

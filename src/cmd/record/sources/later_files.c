@@ -15,13 +15,13 @@
 /* For each file: less than a process waits. */
 static const uint64_t FILE_NS = UINT64_C(8000000000);
 
-static void wake(uint32_t *word)
+static void later_files_wake(uint32_t *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
 /* The path of an image, which processes of the session may change meanwhile. Return: NULL: it has none. */
-static char *copy_path(const struct session *session, const struct wire_call_image *image)
+static char *later_files_copy_path(const struct session *session, const struct wire_call_image *image)
 {
 	const uint32_t at = __atomic_load_n(&image->path, __ATOMIC_RELAXED);
 
@@ -42,10 +42,11 @@ static bool was_read(const struct later_files *files, const struct wire_call_ima
 	return false;
 }
 
-static void read_one(struct later_files *files, const struct wire_call_image *entry)
+static void later_files_read_one(struct later_files *files, const struct wire_call_image *entry)
 {
 	const struct wire_call_image image = *entry;
-	char *path = image.inode && !was_read(files, &image) ? copy_path(files->session, entry) : NULL;
+	char *path =
+		image.inode && !was_read(files, &image) ? later_files_copy_path(files->session, entry) : NULL;
 
 	if (path)
 		auto_arguments_later(files->found, path, &image, files->session);
@@ -61,7 +62,7 @@ static uint32_t count_images(const struct wire_calls *calls)
 }
 
 /* Read each image that is registered, once a process has asked for one. */
-static _Noreturn void serve(struct later_files *files)
+static _Noreturn void later_files_serve(struct later_files *files)
 {
 	struct wire_calls *calls = files->session->calls.header;
 	uint32_t done = 0, wanted = 0;
@@ -70,21 +71,21 @@ static _Noreturn void serve(struct later_files *files)
 		syscall(SYS_futex, &calls->known_wanted, FUTEX_WAIT, wanted, NULL, NULL, 0);
 		wanted = __atomic_load_n(&calls->known_wanted, __ATOMIC_ACQUIRE);
 		for (; done < count_images(calls); done++) {
-			read_one(files, &files->session->calls.images[done]);
+			later_files_read_one(files, &files->session->calls.images[done]);
 			/* Release: pairs with the acquire in call_facts.c. */
 			__atomic_store_n(&calls->known_done, done + 1, __ATOMIC_RELEASE);
 		}
-		wake(&calls->known_done);
+		later_files_wake(&calls->known_done);
 	}
 }
 
-static _Noreturn void be_child(struct later_files *files, pid_t parent)
+static _Noreturn void later_files_be_child(struct later_files *files, pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* The command waits for the end of a pipe of the recorder's, before it starts. */
 	if (getppid() != parent || close_range(STDERR_FILENO + 1, ~0u, 0) != 0)
 		_exit(1);
-	serve(files);
+	later_files_serve(files);
 }
 
 void later_files_begin(struct later_files *files, struct session *session, const struct auto_arguments *found)
@@ -101,7 +102,7 @@ void later_files_begin(struct later_files *files, struct session *session, const
 		files->found->options.deadline_ns = FILE_NS;
 	files->child = fork();
 	if (files->child == 0)
-		be_child(files, self);
+		later_files_be_child(files, self);
 	if (files->child > 0)
 		__atomic_store_n(&session->calls.header->known_reader, 1, __ATOMIC_RELEASE);
 }
@@ -115,7 +116,7 @@ void later_files_ended(struct later_files *files, pid_t child)
 	calls = files->session->calls.header;
 	files->child = 0;
 	__atomic_store_n(&calls->known_reader, 0, __ATOMIC_RELEASE);
-	wake(&calls->known_done);
+	later_files_wake(&calls->known_done);
 }
 
 void later_files_finish(struct later_files *files, struct auto_arguments *found)

@@ -24,7 +24,7 @@ enum {
 
 extern char **environ;
 
-static bool open_image(struct image *image, int file)
+static bool loaded_files_open_image(struct image *image, int file)
 {
 	const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);
 
@@ -65,7 +65,7 @@ bool loaded_file_has_hooks(int file)
 	struct image image;
 	bool found = false;
 
-	if (!open_image(&image, file))
+	if (!loaded_files_open_image(&image, file))
 		return false;
 	for (size_t n = 0; n < sizeof(sections) / sizeof(*sections); n++)
 		found |= image_section(&image, sections[n], &section) == 0;
@@ -81,7 +81,7 @@ static bool find_loader(int file, char path[PATH_MAX])
 	struct image image;
 	size_t bytes = 0;
 
-	if (!open_image(&image, file))
+	if (!loaded_files_open_image(&image, file))
 		return false;
 	if (image_section(&image, ".interp", &section) == 0)
 		bytes = image_read(&image, section.offset, path,
@@ -92,7 +92,7 @@ static bool find_loader(int file, char path[PATH_MAX])
 }
 
 /* Return: the loader's pid; -1: it was not started. */
-static pid_t start(char *loader, const char *program, int pipe[2])
+static pid_t loaded_files_start(char *loader, const char *program, int pipe[2])
 {
 	char list[] = "--list", *copy = strdup(program);
 	char *const arguments[] = { loader, list, copy, NULL };
@@ -135,7 +135,7 @@ static void read_answer(int from, char *answer)
 }
 
 /* "\tlibm.so.6 => /lib/libm.so.6 (0x7f12)"; "\t./libnet.so (0x7f13)". */
-static void report(char *answer, void (*found)(void *data, const char *path), void *data)
+static void loaded_files_report(char *answer, void (*found)(void *data, const char *path), void *data)
 {
 	char *rest, whole[PATH_MAX];
 
@@ -158,14 +158,14 @@ void loaded_files_find(const char *program, int file, void (*found)(void *data, 
 	pid_t pid;
 
 	if (answer && find_loader(file, loader) && pipe2(pipe, O_CLOEXEC) == 0) {
-		pid = start(loader, program, pipe);
+		pid = loaded_files_start(loader, program, pipe);
 		close(pipe[1]);
 		if (pid > 0) {
 			read_answer(pipe[0], answer);
 			kill(pid, SIGKILL);
 			while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 				;
-			report(answer, found, data);
+			loaded_files_report(answer, found, data);
 		}
 		close(pipe[0]);
 	}

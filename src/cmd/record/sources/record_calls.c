@@ -142,7 +142,7 @@ int calls_find_library(char *path, size_t bytes)
 }
 
 /* Store the rules in the session, and what is known of the arguments of a command's functions. */
-static int open_calls(void *state, struct recorder *recorder)
+static int record_calls_open_calls(void *state, struct recorder *recorder)
 {
 	struct calls *calls = state;
 	const struct calls_options *options = calls->options;
@@ -178,7 +178,7 @@ static int open_calls(void *state, struct recorder *recorder)
 }
 
 /* From now on files that the command loads later are read, too. */
-static void begin_calls(void *state, struct recorder *recorder)
+static void record_calls_begin_calls(void *state, struct recorder *recorder)
 {
 	struct calls *calls = state;
 
@@ -191,7 +191,7 @@ static void child_ended(void *state, pid_t child)
 	later_files_ended(&((struct calls *)state)->later, child);
 }
 
-static void finish_calls(void *state, struct recorder *recorder)
+static void record_calls_finish_calls(void *state, struct recorder *recorder)
 {
 	struct calls *calls = state;
 
@@ -199,13 +199,13 @@ static void finish_calls(void *state, struct recorder *recorder)
 	later_files_finish(&calls->later, &calls->automatic);
 }
 
-static const char *library_of(const void *state)
+static const char *record_calls_library_of(const void *state)
 {
 	return ((const struct calls *)state)->library;
 }
 
 /* How many functions have an entry. It lies in memory that others write to. */
-static uint32_t count_functions(const struct session *session)
+static uint32_t record_calls_count_functions(const struct session *session)
 {
 	const uint32_t count = __atomic_load_n(&session->calls.header->functions, __ATOMIC_RELAXED);
 
@@ -217,7 +217,7 @@ static unsigned switches_of(const struct session *session)
 {
 	unsigned values = 0;
 
-	for (uint32_t n = count_functions(session); n > 0; n--)
+	for (uint32_t n = record_calls_count_functions(session); n > 0; n--)
 		values |= 1u << (__atomic_load_n(&session->calls.switches[n], __ATOMIC_RELAXED) &
 				 (WIRE_CALL_ARGUMENTS | (WIRE_CALL_ARGUMENTS - 1)));
 	return values;
@@ -231,10 +231,10 @@ void calls_note_unmatched(const struct calls_options *options, const struct sess
 	if (!(values & ~(1u << WIRE_CALL_OFF)))
 		cmd_note("burin: no calls: none of the %u functions with hooks in what ran is selected; see "
 			 "--calls and --no-calls\n",
-			 count_functions(session));
+			 record_calls_count_functions(session));
 	else if (options->below.count && !(values & (roots | roots << WIRE_CALL_ARGUMENTS)))
 		cmd_note("burin: no calls: none of the %u functions with hooks in what ran matches --below\n",
-			 count_functions(session));
+			 record_calls_count_functions(session));
 	else if (options->arguments.count && !(values & with_arguments))
 		cmd_note("burin: no arguments: no function that is recorded matches --args\n");
 }
@@ -245,15 +245,15 @@ static void note_none(const struct calls *calls, const struct session *session)
 	const struct wire_calls *header = session->calls.header;
 
 	/* Functions that were switched off from outside may have had calls before. */
-	if (count_functions(session) && !__atomic_load_n(&header->generation, __ATOMIC_RELAXED))
+	if (record_calls_count_functions(session) && !__atomic_load_n(&header->generation, __ATOMIC_RELAXED))
 		calls_note_unmatched(calls->options, session);
-	if (calls->options->no_hooks || count_functions(session) ||
+	if (calls->options->no_hooks || record_calls_count_functions(session) ||
 	    __atomic_load_n(&header->lost[WIRE_CALL_LOST_PATCH], __ATOMIC_RELAXED))
 		return;
 	cmd_note("burin: no calls: nothing that ran has hooks for them; build it with %s\n", ways);
 }
 
-static void summarize(const void *state, const struct recorder *recorder, const char *output)
+static void record_calls_summarize(const void *state, const struct recorder *recorder, const char *output)
 {
 	const struct calls *calls = state;
 
@@ -264,7 +264,7 @@ static void summarize(const void *state, const struct recorder *recorder, const 
 		note_none(calls, recorder->session);
 }
 
-static void name_calls(void *state, int directory, const char *path, uint64_t deadline_ns)
+static void record_calls_name_calls(void *state, int directory, const char *path, uint64_t deadline_ns)
 {
 	const struct calls *calls = state;
 
@@ -275,11 +275,11 @@ static void name_calls(void *state, int directory, const char *path, uint64_t de
 }
 
 const struct source_ops calls_source = {
-	.open = open_calls,
-	.library = library_of,
-	.begin = begin_calls,
+	.open = record_calls_open_calls,
+	.library = record_calls_library_of,
+	.begin = record_calls_begin_calls,
 	.child_ended = child_ended,
-	.finish = finish_calls,
-	.names = name_calls,
-	.summary = summarize,
+	.finish = record_calls_finish_calls,
+	.names = record_calls_name_calls,
+	.summary = record_calls_summarize,
 };

@@ -29,7 +29,7 @@ enum {
 };
 
 /* The process that a thread belongs to; 0: there is no such thread. */
-static pid_t process_of(pid_t thread)
+static pid_t sampling_process_of(pid_t thread)
 {
 	char path[64], line[256];
 	pid_t process = 0;
@@ -91,7 +91,7 @@ int sampling_check(struct sampling_options *options)
 		if (!pid_lives((uint32_t)options->processes.numbers[n]))
 			return cmd_usage("--pid: there is no process %" PRIu64,
 					 options->processes.numbers[n]);
-	if (options->thread && sampling_choose(options, process_of(options->thread)) != 0)
+	if (options->thread && sampling_choose(options, sampling_process_of(options->thread)) != 0)
 		return cmd_usage("--thread: there is no thread %d", options->thread);
 	if (options->buffer_bytes) {
 		size_t bytes = SAMPLING_BUFFER_MIN;
@@ -150,7 +150,7 @@ static int open_events(struct sampling *sampling, struct session *session, struc
 	return error;
 }
 
-static void close_events(struct sampling *sampling)
+static void sampling_close_events(struct sampling *sampling)
 {
 	sampler_close(&sampling->sampler);
 	probe_event_remove(&sampling->probe);
@@ -211,14 +211,14 @@ static bool write_environment(const void *state, int file)
 	return dprintf(file, "%s%c", sampling->sampler.preload.wanted, 0) > 0;
 }
 
-static const char *library_of(const void *state)
+static const char *sampling_library_of(const void *state)
 {
 	const struct sampling *sampling = state;
 
 	return sampling->opened && sampling->sampler.by_preload ? sampling->library : "";
 }
 
-static int pause_of(const void *state)
+static int sampling_pause_of(const void *state)
 {
 	const struct sampling *sampling = state;
 	const struct perf *perf = &sampling->sampler.perf;
@@ -242,11 +242,11 @@ static void begin_samples(void *state, struct recorder *recorder)
 	error = sampler_begin(&sampling->sampler, drain->output.directory);
 	sampling->chunk = drain->chunks.last;
 	sampling->begun = sampling->opened = !error;
-	if (!sampling->sampler.perf.options.command && pause_of(sampling) > RECORDER_IDLE_MS)
+	if (!sampling->sampler.perf.options.command && sampling_pause_of(sampling) > RECORDER_IDLE_MS)
 		sampling->sampler.commit_rounds = SAMPLING_COMMIT_ROUNDS;
 	if (error) {
 		cmd_note("burin: no samples: %s; tracepoints are still recorded\n", strerror(-error));
-		close_events(sampling);
+		sampling_close_events(sampling);
 	}
 }
 
@@ -266,14 +266,14 @@ static void note_error(struct sampling *sampling, int error)
 		sampling->error = error;
 }
 
-static void keep(struct sampling *sampling, const struct drain *drain)
+static void sampling_keep(struct sampling *sampling, const struct drain *drain)
 {
 	sampler_keep(&sampling->sampler, sampling->chunk, !sampling->options->no_symbols,
 		     drain->chunks.trim.done);
 }
 
 /* After the drain's round. If that has begun a chunk, the samples still go into the one before. */
-static void read_samples(void *state, struct recorder *recorder, unsigned *fullest)
+static void sampling_read_samples(void *state, struct recorder *recorder, unsigned *fullest)
 {
 	struct sampling *sampling = state;
 	struct drain *drain = &recorder->drain;
@@ -281,12 +281,12 @@ static void read_samples(void *state, struct recorder *recorder, unsigned *fulle
 
 	if (!sampling->begun)
 		return;
-	keep(sampling, drain);
+	sampling_keep(sampling, drain);
 	/* Before the next chunk: the samples of a chunk must match the kernel's count for it. */
 	sampler_round(&sampling->sampler, fullest);
 	if (sampling->chunk != drain->chunks.last) {
 		sampling->chunk = drain->chunks.last;
-		keep(sampling, drain);
+		sampling_keep(sampling, drain);
 		note_error(sampling, sampler_next(&sampling->sampler, drain->output.directory, &totals));
 		sampler_add(&sampling->totals, &totals);
 	}
@@ -362,12 +362,12 @@ static void close_samples(void *state)
 	struct sampling *sampling = state;
 
 	if (sampling->opened)
-		close_events(sampling);
+		sampling_close_events(sampling);
 	sampling->opened = false;
 }
 
 /* @ring: the text for samples lost to a full kernel buffer */
-static void print_losses(const struct sampler_ledger *ledger, const char *ring)
+static void sampling_print_losses(const struct sampler_ledger *ledger, const char *ring)
 {
 	char text[TEXT_SHORT];
 	uint64_t sum = 0;
@@ -383,7 +383,7 @@ static void print_losses(const struct sampler_ledger *ledger, const char *ring)
 }
 
 /* Off-CPU time. */
-static void print_waits(const struct sampler_totals *totals, enum perf_graph graph)
+static void sampling_print_waits(const struct sampler_totals *totals, enum perf_graph graph)
 {
 	const struct sampler_ledger *waits = &totals->ledgers[SAMPLER_WAITS];
 	char count[TEXT_SHORT], time[TEXT_SHORT];
@@ -404,23 +404,23 @@ static void print_waits(const struct sampler_totals *totals, enum perf_graph gra
 	if (totals->switch_lost)
 		cmd_note("; %s thread switches lost: the kernel's buffer was full",
 			 text_count(count, totals->switch_lost));
-	print_losses(waits, "since the kernel's buffer was full at their end");
+	sampling_print_losses(waits, "since the kernel's buffer was full at their end");
 }
 
 /* Wake-ups. */
-static void print_wakers(const struct sampler_totals *totals)
+static void sampling_print_wakers(const struct sampler_totals *totals)
 {
 	const struct sampler_ledger *wakers = &totals->ledgers[SAMPLER_WAKERS];
 	char count[TEXT_SHORT];
 
 	cmd_note("burin: wakers: %s wake-up%s with a stack", text_count(count, wakers->attributed),
 		 text_plural(wakers->attributed));
-	print_losses(wakers,
-		     "the kernel's buffer was full (try a larger --sample-buffer, or --call-graph fp)");
+	sampling_print_losses(
+		wakers, "the kernel's buffer was full (try a larger --sample-buffer, or --call-graph fp)");
 }
 
 /* Time or events without any sample, if they are a large part. Return: whether they are. */
-static bool print_unsampled(const struct sampling *sampling)
+static bool sampling_print_unsampled(const struct sampling *sampling)
 {
 	const struct perf *perf = &sampling->sampler.perf;
 	struct view_unsampled unsampled = { .time = perf->event.clock,
@@ -444,7 +444,7 @@ static bool print_unsampled(const struct sampling *sampling)
 	return true;
 }
 
-static void summarize(const void *state, const struct recorder *recorder, const char *output)
+static void sampling_summarize(const void *state, const struct recorder *recorder, const char *output)
 {
 	const struct sampling *sampling = state;
 	const struct sampler_totals *totals = &sampling->totals;
@@ -458,7 +458,7 @@ static void summarize(const void *state, const struct recorder *recorder, const 
 		 text_plural(samples->attributed), sampling->options->event,
 		 text_count(kernel, totals->kernel), text_size(size, totals->bytes), output ? " in " : "",
 		 output ? output : "");
-	print_losses(samples, "the buffer was full (try a larger --sample-buffer)");
+	sampling_print_losses(samples, "the buffer was full (try a larger --sample-buffer)");
 	for (unsigned n = 0; n < SAMPLING_EXCESSES && *sampling->excess[n]; n++)
 		cmd_note("burin: budget of work for one process or user exceeded: %s\n", sampling->excess[n]);
 	if (totals->missed)
@@ -466,11 +466,11 @@ static void summarize(const void *state, const struct recorder *recorder, const 
 			 "lived at once; "
 			 "record with -a\n",
 			 text_count(count, totals->missed));
-	unsampled = print_unsampled(sampling);
+	unsampled = sampling_print_unsampled(sampling);
 	if (sampling->sampler.perf.off_cpu && sampling->sampler.perf.wakes)
-		print_wakers(totals);
+		sampling_print_wakers(totals);
 	if (sampling->sampler.perf.off_cpu)
-		print_waits(totals, sampling->options->graph);
+		sampling_print_waits(totals, sampling->options->graph);
 	else if (samples->received == 0 && !unsampled && sampling->options->processes.count)
 		cmd_note("burin: these processes did not run meanwhile, or for less than a sample; --off-cpu "
 			 "records where they wait\n");
@@ -490,14 +490,14 @@ const struct source_ops sampling_source = {
 	.records = takes_samples,
 	.is_apart = were_begun,
 	.environment = write_environment,
-	.library = library_of,
+	.library = sampling_library_of,
 	.begin = begin_samples,
 	.wake = wake_of,
-	.pause_ms = pause_of,
-	.round = read_samples,
+	.pause_ms = sampling_pause_of,
+	.round = sampling_read_samples,
 	.so_far = count_so_far,
 	.finish = finish_samples,
 	.names = name_samples,
 	.close = close_samples,
-	.summary = summarize,
+	.summary = sampling_summarize,
 };

@@ -31,7 +31,7 @@ enum {
 
 static const uint64_t UPPER_HALF = 0xffff800000000000; /* where a kernel lies */
 
-static int add(struct guest_names *names, uint64_t address, uint64_t size, size_t name)
+static int guest_names_add_one(struct guest_names *names, uint64_t address, uint64_t size, size_t name)
 {
 	if (!array_reserve(names->all, names->room, names->count + 1))
 		return -ENOMEM;
@@ -41,7 +41,7 @@ static int add(struct guest_names *names, uint64_t address, uint64_t size, size_
 
 /* ---- A text: an address, a type, a name, and perhaps a module. */
 
-static int read_line(struct guest_names *names, char *line)
+static int guest_names_read_line(struct guest_names *names, char *line)
 {
 	const char *behind;
 	const uint64_t address = nolibc_number(line, 16, &behind);
@@ -51,10 +51,10 @@ static int read_line(struct guest_names *names, char *line)
 		return 0;
 	line = line + (behind + 3 - line);
 	line[strcspn(line, "\t\r ")] = 0;
-	return add(names, address, 0, (size_t)(line - names->text));
+	return guest_names_add_one(names, address, 0, (size_t)(line - names->text));
 }
 
-static int read_file(struct guest_names *names, int file)
+static int guest_names_read_file(struct guest_names *names, int file)
 {
 	ssize_t got;
 
@@ -72,14 +72,14 @@ static int read_file(struct guest_names *names, int file)
 	return got < 0 ? -errno : 0;
 }
 
-static int read_text(struct guest_names *names, int file)
+static int guest_names_read_text(struct guest_names *names, int file)
 {
-	int error = read_file(names, file);
+	int error = guest_names_read_file(names, file);
 
 	for (char *line = names->text, *end; !error && line < names->text + names->bytes; line = end + 1) {
 		end = line + strcspn(line, "\n");
 		*end = 0;
-		error = read_line(names, line);
+		error = guest_names_read_line(names, line);
 	}
 	return error;
 }
@@ -126,7 +126,7 @@ static bool is_mark(const char *name)
 	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
 }
 
-static int read_elf(struct guest_names *names, const struct image *image)
+static int guest_names_read_elf(struct guest_names *names, const struct image *image)
 {
 	const size_t each = image->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	char *symbols = NULL;
@@ -142,7 +142,7 @@ static int read_elf(struct guest_names *names, const struct image *image)
 		if ((type == STT_FUNC || type == STT_NOTYPE) && symbol.st_shndx != SHN_UNDEF &&
 		    symbol.st_shndx < SHN_LORESERVE && symbol.st_name < names->bytes &&
 		    names->text[symbol.st_name] && !is_mark(names->text + symbol.st_name))
-			error = add(names, symbol.st_value, symbol.st_size, symbol.st_name);
+			error = guest_names_add_one(names, symbol.st_value, symbol.st_size, symbol.st_name);
 	}
 	free(symbols);
 	return error;
@@ -156,7 +156,7 @@ struct kernel {
 	bool unlinked; /* its addresses are distances, until it moves itself */
 };
 
-static bool is_base(void *context, uint64_t address)
+static bool guest_names_is_base(void *context, uint64_t address)
 {
 	const struct kernel *kernel = context;
 	uint64_t offset;
@@ -193,7 +193,7 @@ static int read_segment(struct kallsyms_reader *reader, const struct image *imag
 static int read_own(struct guest_names *names, const struct image *image, bool unlinked)
 {
 	struct kernel kernel = { names, image, unlinked };
-	struct kallsyms_reader reader = { is_base, add_own, &kernel, KALLSYMS_STEPS };
+	struct kallsyms_reader reader = { guest_names_is_base, add_own, &kernel, KALLSYMS_STEPS };
 	int error = -ENOEXEC;
 
 	for (unsigned n = 0; n < image->segment_count && error == -ENOEXEC && image->wide; n++)
@@ -202,7 +202,7 @@ static int read_own(struct guest_names *names, const struct image *image, bool u
 }
 
 /* A kernel of aarch64 is a copy of its memory. Return: -ENOENT: it is another file. */
-static int read_image(struct guest_names *names, int file)
+static int guest_names_read_image(struct guest_names *names, int file)
 {
 	struct image_segment all = { 0 };
 	const struct image image = { .fd = file, .wide = true, .segments = &all, .segment_count = 1 };
@@ -221,7 +221,7 @@ static int read_image(struct guest_names *names, int file)
 /* ---- All */
 
 /* Of several names for one address, the first is one with a size. */
-static int compare(const void *one, const void *other)
+static int guest_names_compare(const void *one, const void *other)
 {
 	const struct guest_name *a = one, *b = other;
 
@@ -235,11 +235,11 @@ static bool is_alias(const struct guest_names *names, size_t n)
 }
 
 /* Sort them, and set unknown sizes by the distance to the next address. */
-static void complete(struct guest_names *names)
+static void guest_names_complete(struct guest_names *names)
 {
 	uint64_t next = 0; /* address behind; 0: none */
 
-	qsort(names->all, names->count, sizeof(*names->all), compare);
+	qsort(names->all, names->count, sizeof(*names->all), guest_names_compare);
 	for (size_t n = names->count; n-- > 0;) {
 		struct guest_name *name = &names->all[n];
 
@@ -260,22 +260,22 @@ int guest_names_read(struct guest_names *names, int file)
 		return -errno;
 	error = image_open(&image, copy); /* which closes the copy */
 	if (!error) {
-		error = read_elf(names, &image);
+		error = guest_names_read_elf(names, &image);
 		if (error == -ENOEXEC)
 			error = read_own(names, &image, false);
 		names->fixed = image.fixed;
 		image_close(&image);
 	} else if (error == -ENOEXEC) {
-		error = read_image(names, file);
+		error = guest_names_read_image(names, file);
 		if (error == -ENOENT)
-			error = read_text(names, file);
+			error = guest_names_read_text(names, file);
 	}
 	if (!error && !names->count)
 		error = -ENOEXEC;
 	if (error)
 		guest_names_free(names);
 	else
-		complete(names);
+		guest_names_complete(names);
 	return error;
 }
 
@@ -294,7 +294,7 @@ static int compare_votes(const void *one, const void *other)
 }
 
 /* The distance with the most votes; 0 if that has at least half as many. */
-static uint64_t elect(uint64_t *votes, size_t count)
+static uint64_t guest_names_elect(uint64_t *votes, size_t count)
 {
 	size_t most = 0, unmoved = 0;
 	uint64_t best = 0;
@@ -312,7 +312,8 @@ static uint64_t elect(uint64_t *votes, size_t count)
 	return 2 * unmoved >= most ? 0 : best;
 }
 
-static int vote(const struct guest_names *names, const uint64_t *addresses, size_t count, uint64_t *shift)
+static int guest_names_vote(const struct guest_names *names, const uint64_t *addresses, size_t count,
+			    uint64_t *shift)
 {
 	const size_t step = count / VOTERS_MAX + 1, voters = count / step + 1;
 	const size_t room = names->count < VOTES_MAX / voters ? names->count * voters : VOTES_MAX;
@@ -325,13 +326,13 @@ static int vote(const struct guest_names *names, const uint64_t *addresses, size
 		for (size_t at = 0; at < names->count && cast < room; at++)
 			if ((addresses[n] - names->all[at].address) % PAGE == 0 && !is_alias(names, at))
 				votes[cast++] = addresses[n] - names->all[at].address;
-	*shift = elect(votes, cast);
+	*shift = guest_names_elect(votes, cast);
 	free(votes);
 	return 0;
 }
 
 /* The function that begins at an address; NULL: none does. */
-static const struct guest_name *find(const struct guest_names *names, uint64_t address)
+static const struct guest_name *guest_names_find(const struct guest_names *names, uint64_t address)
 {
 	size_t from = 0, count = names->count;
 
@@ -355,13 +356,13 @@ static const struct guest_name *find_moved(const struct guest_names *names, cons
 	const struct guest_name *found = NULL;
 
 	for (size_t n = 0; n < shifts->count && !found; n++)
-		found = find(names, address - shifts->all[n]);
+		found = guest_names_find(names, address - shifts->all[n]);
 	return found;
 }
 
 /* Addresses of the upper half, which is a kernel's, that begin no function. Return: how many. */
-static size_t unexplained(const struct guest_names *names, const struct guest_shifts *shifts,
-			  const uint64_t *addresses, size_t count, uint64_t *rest)
+static size_t guest_names_unexplained(const struct guest_names *names, const struct guest_shifts *shifts,
+				      const uint64_t *addresses, size_t count, uint64_t *rest)
 {
 	size_t kept = 0;
 
@@ -375,14 +376,14 @@ static size_t unexplained(const struct guest_names *names, const struct guest_sh
 static int find_another(const struct guest_names *names, const uint64_t *addresses, size_t count,
 			struct guest_shifts *shifts, uint64_t *rest)
 {
-	const size_t before = unexplained(names, shifts, addresses, count, rest);
-	int error = before < AGREED ? 0 : vote(names, rest, before, &shifts->all[shifts->count]);
+	const size_t before = guest_names_unexplained(names, shifts, addresses, count, rest);
+	int error = before < AGREED ? 0 : guest_names_vote(names, rest, before, &shifts->all[shifts->count]);
 	size_t after;
 
 	if (error || before < AGREED)
 		return error;
 	shifts->count++;
-	after = unexplained(names, shifts, addresses, count, rest);
+	after = guest_names_unexplained(names, shifts, addresses, count, rest);
 	if (before - after >= AGREED && 2 * after <= before)
 		return 1;
 	shifts->count--;
@@ -410,7 +411,7 @@ static bool is_plausible(const struct guest_names *names, const uint64_t *addres
 		const uint64_t address = addresses[n] - shift;
 
 		inside += is_inside(names, address);
-		exact += find(names, address) != NULL;
+		exact += guest_names_find(names, address) != NULL;
 	}
 	return 2 * exact >= inside;
 }
@@ -422,7 +423,7 @@ int guest_names_shifts(const struct guest_names *names, const uint64_t *addresse
 	int more = rest ? 1 : -ENOMEM;
 
 	if (rest && !shifts->count) {
-		more = vote(names, addresses, count, &shifts->all[0]);
+		more = guest_names_vote(names, addresses, count, &shifts->all[0]);
 		shifts->count = 1;
 		if (!more && names->count && !is_plausible(names, addresses, count, shifts->all[0]))
 			shifts->all[0] = 0;
@@ -444,11 +445,12 @@ int guest_names_add(struct guest_names *names, uint64_t address, uint64_t size, 
 		return -ENOMEM;
 	memcpy(names->text + at, name, bytes);
 	names->bytes += bytes;
-	return add(names, address, size, at);
+	return guest_names_add_one(names, address, size, at);
 }
 
 /* Whether a function has a name, which is one for readers. */
-static bool is_called(const struct guest_names *names, const struct guest_name *function, const char *name)
+static bool guest_names_is_called(const struct guest_names *names, const struct guest_name *function,
+				  const char *name)
 {
 	const struct guest_name *end = names->all + names->count;
 	char readable[DEMANGLE_OUT_MAX];
@@ -471,12 +473,12 @@ struct guest_agreement guest_names_agree(const struct guest_names *names, const 
 
 	for (size_t n = 0; n < count; n++) {
 		const struct guest_name *own = find_moved(names, shifts, addresses[n]);
-		const struct guest_name *old = find(known, addresses[n]);
+		const struct guest_name *old = guest_names_find(known, addresses[n]);
 
 		all.begun += own != NULL;
 		all.inside += names->count && is_inside(names, addresses[n] - shifts->all[0]);
 		all.known += old != NULL;
-		if (!own || !old || is_called(names, own, known->text + old->name))
+		if (!own || !old || guest_names_is_called(names, own, known->text + old->name))
 			continue;
 		if (!all.contradicted++) {
 			all.first = names->text + own->name;

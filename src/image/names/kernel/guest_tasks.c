@@ -16,7 +16,7 @@ enum {
 
 static const char section_of_cpus[] = ".data..percpu";
 
-static bool find_task(const struct btf *btf, struct guest_tasks *tasks)
+static bool guest_tasks_find_task(const struct btf *btf, struct guest_tasks *tasks)
 {
 	const uint32_t task = btf_structure(btf, "task_struct");
 	const struct {
@@ -35,7 +35,7 @@ static bool find_task(const struct btf *btf, struct guest_tasks *tasks)
 }
 
 /* From Linux 6.2 to 6.14 the pointer to the task is in a structure. */
-static bool find_current(const struct btf *btf, struct guest_tasks *tasks)
+static bool guest_tasks_find_current(const struct btf *btf, struct guest_tasks *tasks)
 {
 	uint64_t inside;
 
@@ -60,7 +60,8 @@ static int find_cpu(const struct btf *btf, struct guest_tasks *tasks, uint64_t a
 		tasks->current = tasks->base = 0;
 		return 0;
 	}
-	if (!find_current(btf, tasks) || !btf_variable(btf, section_of_cpus, "this_cpu_off", &tasks->base))
+	if (!guest_tasks_find_current(btf, tasks) ||
+	    !btf_variable(btf, section_of_cpus, "this_cpu_off", &tasks->base))
 		return -ENODATA;
 	/* The interrupts' stacks are as large as those of tasks. */
 	tasks->stack_bytes = btf_size(btf, btf_structure(btf, "irq_stack"));
@@ -80,12 +81,12 @@ static int read_btf(struct guest_tasks *tasks, const char *bytes, size_t count, 
 
 	if (error)
 		return error;
-	error = find_task(&btf, tasks) ? find_cpu(&btf, tasks, address) : -ENODATA;
+	error = guest_tasks_find_task(&btf, tasks) ? find_cpu(&btf, tasks, address) : -ENODATA;
 	btf_close(&btf);
 	return error;
 }
 
-static int read_elf(struct guest_tasks *tasks, const struct image *image)
+static int guest_tasks_read_elf(struct guest_tasks *tasks, const struct image *image)
 {
 	struct image_section types, cpus;
 	uint64_t address = UINT64_MAX;
@@ -136,7 +137,7 @@ int guest_tasks_read(struct guest_tasks *tasks, int file)
 	if (error == -ENOEXEC)
 		return read_raw(tasks, file);
 	if (!error) {
-		error = read_elf(tasks, &image);
+		error = guest_tasks_read_elf(tasks, &image);
 		image_close(&image);
 	}
 	return error;

@@ -26,13 +26,13 @@ struct tables {
 	bool absolute; /* an offset that is not negative is an address */
 };
 
-static size_t aligned(size_t at)
+static size_t kallsyms_aligned(size_t at)
 {
 	return (at + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 /* Return: false: too much was done, by data that were made for that. */
-static bool spend(struct kallsyms_reader *reader, uint64_t steps)
+static bool kallsyms_spend(struct kallsyms_reader *reader, uint64_t steps)
 {
 	const bool enough = steps <= reader->steps;
 
@@ -68,7 +68,7 @@ static bool is_tokens(const struct tables *tables, size_t at)
 		const unsigned char *nul = memchr(tables->bytes + begin, 0, end - begin);
 		const size_t behind = nul ? (size_t)(nul - tables->bytes) + 1 : 0;
 
-		if (!nul || (last ? aligned(behind) : behind) != end)
+		if (!nul || (last ? kallsyms_aligned(behind) : behind) != end)
 			return false;
 	}
 	return true;
@@ -79,8 +79,8 @@ static bool find_texts(struct kallsyms_reader *reader, struct tables *tables)
 {
 	const size_t least = token_at(tables, TOKENS - 1) + 1, most = least + NAME_MAX_BYTES + ALIGNMENT;
 
-	for (size_t bytes = aligned(least); bytes <= most && bytes <= tables->index && spend(reader, least);
-	     bytes += ALIGNMENT) {
+	for (size_t bytes = kallsyms_aligned(least);
+	     bytes <= most && bytes <= tables->index && kallsyms_spend(reader, least); bytes += ALIGNMENT) {
 		tables->tokens = tables->index - bytes;
 		if (is_tokens(tables, tables->tokens))
 			return true;
@@ -90,7 +90,8 @@ static bool find_texts(struct kallsyms_reader *reader, struct tables *tables)
 
 static bool find_tokens(struct kallsyms_reader *reader, struct tables *tables)
 {
-	for (; tables->index + INDEX_BYTES <= tables->end && spend(reader, 1); tables->index += ALIGNMENT)
+	for (; tables->index + INDEX_BYTES <= tables->end && kallsyms_spend(reader, 1);
+	     tables->index += ALIGNMENT)
 		if (is_index(tables) && find_texts(reader, tables))
 			return true;
 	return false;
@@ -99,7 +100,7 @@ static bool find_tokens(struct kallsyms_reader *reader, struct tables *tables)
 /* ---- Names */
 
 /* Where a name's codes begin. Return: the position behind them; 0: they do not end before the tokens. */
-static size_t name_at(const struct tables *tables, size_t at, size_t *codes)
+static size_t kallsyms_name_at(const struct tables *tables, size_t at, size_t *codes)
 {
 	const unsigned char *bytes = tables->bytes;
 	const size_t wide = bytes[at] >> 7, limit = tables->tokens; /* whether the length has two bytes */
@@ -122,13 +123,13 @@ static bool is_marked(const struct tables *tables)
 		if (n % PER_MARKER == 0 && number_load32(tables->bytes + tables->markers +
 							 4 * (n / PER_MARKER)) != at - tables->names)
 			return false;
-		at = name_at(tables, at, &codes);
+		at = kallsyms_name_at(tables, at, &codes);
 	}
 	return true;
 }
 
 /* Whether there are as many names as a count says, and the next tables up to the tokens. */
-static bool is_names(struct kallsyms_reader *reader, struct tables *tables)
+static bool kallsyms_is_names(struct kallsyms_reader *reader, struct tables *tables)
 {
 	const uint64_t count = number_load64(tables->bytes + tables->count_at);
 	const size_t rest = tables->tokens - tables->count_at;
@@ -138,29 +139,31 @@ static bool is_names(struct kallsyms_reader *reader, struct tables *tables)
 		return false;
 	tables->count = (size_t)count;
 	for (size_t n = 0; n < count; n++) {
-		at = at < tables->tokens && spend(reader, 1) ? name_at(tables, at, &codes) : 0;
+		at = at < tables->tokens && kallsyms_spend(reader, 1) ? kallsyms_name_at(tables, at, &codes)
+								      : 0;
 		if (!at)
 			return false;
 	}
-	tables->markers = aligned(at);
-	behind = aligned(tables->markers + 4 * ((tables->count + PER_MARKER - 1) / PER_MARKER));
+	tables->markers = kallsyms_aligned(at);
+	behind = kallsyms_aligned(tables->markers + 4 * ((tables->count + PER_MARKER - 1) / PER_MARKER));
 	return (behind == tables->tokens ||
-		aligned(behind + ORDER_BYTES * tables->count) == tables->tokens) &&
+		kallsyms_aligned(behind + ORDER_BYTES * tables->count) == tables->tokens) &&
 	       is_marked(tables);
 }
 
-static bool find_names(struct kallsyms_reader *reader, struct tables *tables)
+static bool kallsyms_find_names(struct kallsyms_reader *reader, struct tables *tables)
 {
-	for (tables->count_at = tables->tokens; tables->count_at >= ALIGNMENT && spend(reader, 1);) {
+	for (tables->count_at = tables->tokens; tables->count_at >= ALIGNMENT && kallsyms_spend(reader, 1);) {
 		tables->count_at -= ALIGNMENT;
-		if (is_names(reader, tables))
+		if (kallsyms_is_names(reader, tables))
 			return true;
 	}
 	return false;
 }
 
 /* A name with its type. Return: false: it is too long, or has no characters that are those of a name. */
-static bool expand(const struct tables *tables, size_t from, size_t end, char out[NAME_MAX_BYTES + 1])
+static bool kallsyms_expand(const struct tables *tables, size_t from, size_t end,
+			    char out[NAME_MAX_BYTES + 1])
 {
 	size_t used = 0;
 
@@ -180,7 +183,7 @@ static bool expand(const struct tables *tables, size_t from, size_t end, char ou
 	return used >= 2;
 }
 
-static bool is_function(char type)
+static bool kallsyms_is_function(char type)
 {
 	return type && strchr("tTwW", type);
 }
@@ -210,9 +213,10 @@ static bool has_absolute(const struct tables *tables)
 	size_t at = tables->names, codes;
 
 	for (size_t n = 0; n < tables->count; n++) {
-		at = name_at(tables, at, &codes);
+		at = kallsyms_name_at(tables, at, &codes);
 		if (offset_at(tables, n) < 0 &&
-		    is_function((char)tables->bytes[tables->tokens + token_at(tables, tables->bytes[codes])]))
+		    kallsyms_is_function(
+			    (char)tables->bytes[tables->tokens + token_at(tables, tables->bytes[codes])]))
 			return true;
 	}
 	return false;
@@ -232,9 +236,9 @@ static bool is_addresses(struct kallsyms_reader *reader, struct tables *tables, 
 	return true;
 }
 
-static bool find_addresses(struct kallsyms_reader *reader, struct tables *tables)
+static bool kallsyms_find_addresses(struct kallsyms_reader *reader, struct tables *tables)
 {
-	const size_t bytes = aligned(4 * tables->count), behind = tables->index + INDEX_BYTES;
+	const size_t bytes = kallsyms_aligned(4 * tables->count), behind = tables->index + INDEX_BYTES;
 
 	return (tables->end - behind >= bytes + 8 && is_addresses(reader, tables, behind, behind + bytes)) ||
 	       (tables->count_at >= bytes + 8 &&
@@ -243,17 +247,17 @@ static bool find_addresses(struct kallsyms_reader *reader, struct tables *tables
 
 /* ---- All */
 
-static int add_functions(struct kallsyms_reader *reader, const struct tables *tables)
+static int kallsyms_add_functions(struct kallsyms_reader *reader, const struct tables *tables)
 {
 	char name[NAME_MAX_BYTES + 1];
 	size_t at = tables->names, codes;
 	int error = 0;
 
 	for (size_t n = 0; !error && n < tables->count; n++) {
-		at = name_at(tables, at, &codes);
-		if (!expand(tables, codes, at, name))
+		at = kallsyms_name_at(tables, at, &codes);
+		if (!kallsyms_expand(tables, codes, at, name))
 			return -EUCLEAN;
-		if (is_function(name[0]))
+		if (kallsyms_is_function(name[0]))
 			error = reader->add(reader->context, address_at(tables, n), name + 1);
 	}
 	return error;
@@ -265,7 +269,7 @@ int kallsyms_read(struct kallsyms_reader *reader, const unsigned char *bytes, si
 
 	if (!find_tokens(reader, &tables))
 		return -ENOEXEC;
-	if (!find_names(reader, &tables) || !find_addresses(reader, &tables))
+	if (!kallsyms_find_names(reader, &tables) || !kallsyms_find_addresses(reader, &tables))
 		return -EUCLEAN;
-	return add_functions(reader, &tables);
+	return kallsyms_add_functions(reader, &tables);
 }

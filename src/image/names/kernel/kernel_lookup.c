@@ -27,7 +27,7 @@ struct lookup {
 
 static const char kernel_symbol[LOOKUP_FORMAT] = "%pS";
 
-static int open_maps(struct lookup *lookup)
+static int kernel_lookup_open_maps(struct lookup *lookup)
 {
 	const struct bpf_map text = { BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), LOOKUP_TEXT, 1, BPF_F_MMAPABLE };
 	/* The kernel accepts a format only in memory that cannot change. */
@@ -63,7 +63,7 @@ static int open_lookup(struct lookup *lookup)
 
 	bpf_begin(&code);
 	*lookup = (struct lookup){ -1, -1, -1, NULL };
-	error = open_maps(lookup);
+	error = kernel_lookup_open_maps(lookup);
 	if (error)
 		return error;
 	bpf_put_load(&code, BPF_DW, BPF_REG_6, BPF_REG_1, 0);
@@ -93,7 +93,7 @@ static void close_lookup(struct lookup *lookup)
 /* ---- the kernel's text: `name+0x10/0x20` or `name+0x10/0x20 [module]`; without a name, the address */
 
 /* @module: receives the module in brackets, or "". Return: bytes of the name; 0: there is none. */
-static size_t parse(const char *text, const char **module, uint64_t *offset, uint64_t *size)
+static size_t kernel_lookup_parse(const char *text, const char **module, uint64_t *offset, uint64_t *size)
 {
 	const char *end = text + strlen(text), *plus;
 	int read = 0;
@@ -127,7 +127,7 @@ static int find_one(const struct lookup *lookup, uint64_t address, const char *m
 		return error;
 	if (length < 1 || length > LOOKUP_TEXT || lookup->result[length - 1])
 		return -EBADMSG;
-	bytes = parse(lookup->result, &of, &offset, &size);
+	bytes = kernel_lookup_parse(lookup->result, &of, &offset, &size);
 	if (!bytes || strcmp(of, module) != 0)
 		return 0;
 	*function =

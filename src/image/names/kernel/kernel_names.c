@@ -34,7 +34,7 @@ static unsigned module_number(struct kernel_names *names, const char *name)
 }
 
 /* With read(2): the kernel returns up to a page per call, but stdio would ask for only 1 KiB. */
-static int read_text(struct kernel_names *names, int file)
+static int kernel_names_read_text(struct kernel_names *names, int file)
 {
 	size_t room = 0;
 	ssize_t got;
@@ -150,14 +150,14 @@ uint64_t kernel_names_text(const char *symbols)
 	return found ? address : 0;
 }
 
-static int compare(const void *one, const void *other)
+static int kernel_names_compare(const void *one, const void *other)
 {
 	const struct kernel_name *a = one, *b = other;
 
 	return number_order(a->address, b->address) ?: number_order(a->name, b->name);
 }
 
-static size_t count_lines(const struct kernel_names *names)
+static size_t kernel_names_count_lines(const struct kernel_names *names)
 {
 	size_t count = 0;
 
@@ -166,13 +166,13 @@ static size_t count_lines(const struct kernel_names *names)
 	return count;
 }
 
-static int read_symbols(struct kernel_names *names)
+static int kernel_names_read_symbols(struct kernel_names *names)
 {
 	uint64_t bits = 0;
 	bool sorted = true; /* mostly they are: the kernel's own come first, in order */
 	int error = 0;
 
-	names->all = calloc(count_lines(names) + 1, sizeof(*names->all));
+	names->all = calloc(kernel_names_count_lines(names) + 1, sizeof(*names->all));
 	if (!names->all || !array_reserve_zeroed(names->modules, names->module_room, 1))
 		return -ENOMEM;
 	names->module_count = 1;
@@ -187,7 +187,7 @@ static int read_symbols(struct kernel_names *names)
 		sorted &= n == 0 || names->all[n - 1].address <= names->all[n].address;
 	}
 	if (!sorted)
-		qsort(names->all, names->count, sizeof(*names->all), compare);
+		qsort(names->all, names->count, sizeof(*names->all), kernel_names_compare);
 	return bits ? 0 : -EPERM;
 }
 
@@ -201,10 +201,10 @@ int kernel_names_read(struct kernel_names *names, const char *symbols, const cha
 	*names = (struct kernel_names){ 0 };
 	if (file < 0)
 		return -errno;
-	error = read_text(names, file);
+	error = kernel_names_read_text(names, file);
 	close(file);
 	if (!error)
-		error = read_symbols(names);
+		error = kernel_names_read_symbols(names);
 	in = error ? NULL : fopen(modules, "re");
 	while (in && fgets(line, sizeof(line), in))
 		read_module(names, line);

@@ -43,7 +43,7 @@ static unsigned target_of(unsigned number)
 	return number == WIRE_FILTER_YES ? YES : number == WIRE_FILTER_NO ? NO : number;
 }
 
-static void add_jump(struct jumps *jumps, unsigned jump, unsigned target)
+static void kernel_filter_add_jump(struct jumps *jumps, unsigned jump, unsigned target)
 {
 	if (jumps->count == JUMPS)
 		return; /* the program is longer than any that can be loaded */
@@ -68,7 +68,7 @@ static bool has_target(const struct jumps *jumps, unsigned target)
 
 /* ---- what fits */
 
-static bool is_text(const struct wire_filter_test *test)
+static bool kernel_filter_is_text(const struct wire_filter_test *test)
 {
 	const unsigned op = test->op % WIRE_FILTER_WALK;
 
@@ -152,8 +152,9 @@ static int argument_place(const struct tracepoint_field *field)
 }
 
 /* Register 1: an integer of a field, or of element @n of an array. */
-static void put_value(struct bpf_program *to, const struct kernel_layout *layout,
-		      const struct kernel_filter *filter, const struct tracepoint_field *field, unsigned n)
+static void kernel_filter_put_value(struct bpf_program *to, const struct kernel_layout *layout,
+				    const struct kernel_filter *filter, const struct tracepoint_field *field,
+				    unsigned n)
 {
 	bool enters;
 
@@ -199,15 +200,15 @@ static int text_place(const struct tracepoint_field *field)
 }
 
 /* Copy a text to the stack. Register 0: its bytes with the NUL. */
-static void put_text(struct bpf_program *to, const struct kernel_layout *layout,
-		     const struct tracepoint_field *field, struct jumps *jumps)
+static void kernel_filter_put_text(struct bpf_program *to, const struct kernel_layout *layout,
+				   const struct tracepoint_field *field, struct jumps *jumps)
 {
 	if (field->source.place == TRACEPOINT_RECORD && field->kind == TRACEPOINT_USER_TEXT) {
 		struct kernel_unread unread = { .place = argument_place(field), .jumps = true };
 
 		kernel_put_argument_text(to, layout, BPF_REG_10, KERNEL_STACK_TEXT, &unread);
 		if (layout->late >= 0)
-			add_jump(jumps, unread.jump, LATER);
+			kernel_filter_add_jump(jumps, unread.jump, LATER);
 		return;
 	}
 	if (field->source.place != TRACEPOINT_RECORD) {
@@ -243,12 +244,12 @@ static unsigned put_range(struct bpf_program *to, const struct wire_filter_test 
 }
 
 /* Jump to @target unless these bytes lie at register @base plus an offset. */
-static void put_bytes(struct bpf_program *to, struct jumps *jumps, unsigned target, unsigned base, int offset,
-		      const char *text, unsigned bytes)
+static void kernel_filter_put_bytes(struct bpf_program *to, struct jumps *jumps, unsigned target,
+				    unsigned base, int offset, const char *text, unsigned bytes)
 {
 	for (unsigned n = 0; n < bytes; n++) {
 		bpf_put_load(to, BPF_B, BPF_REG_1, base, offset + (int)n);
-		add_jump(jumps, bpf_put_jump(to, BPF_JNE, BPF_REG_1, (uint8_t)text[n]), target);
+		kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JNE, BPF_REG_1, (uint8_t)text[n]), target);
 	}
 }
 
@@ -262,26 +263,28 @@ static void put_text_test(struct bpf_program *to, struct jumps *jumps, const str
 	const char *star = test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB ? strchr(text, '*') : NULL;
 	const unsigned before = star ? (unsigned)(star - text) : bytes + 1;
 
-	if (bytes > text_max(field)) {						     /* longer than any */
-		add_jump(jumps, bpf_put_jump(to, BPF_JGE, BPF_REG_0, 0), otherwise); /* always */
+	if (bytes > text_max(field)) { /* longer than any */
+		kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JGE, BPF_REG_0, 0),
+				       otherwise); /* always */
 		return;
 	}
 	/* Without the star it is as long as the shortest text with its NUL. */
-	add_jump(jumps, bpf_put_jump(to, BPF_JLT, BPF_REG_0, (int)(star ? bytes : bytes + 1)), otherwise);
+	kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JLT, BPF_REG_0, (int)(star ? bytes : bytes + 1)),
+			       otherwise);
 	if (star && star[1]) {
 		const unsigned after = bytes - before - 1;
 
 		bpf_put_address(to, BPF_REG_2, place - (int)after - 1);
 		bpf_put_alu_register(to, BPF_ADD, BPF_REG_2, BPF_REG_0);
-		put_bytes(to, jumps, otherwise, BPF_REG_2, 0, star + 1, after);
+		kernel_filter_put_bytes(to, jumps, otherwise, BPF_REG_2, 0, star + 1, after);
 	}
-	put_bytes(to, jumps, otherwise, BPF_REG_10, place, text, before);
+	kernel_filter_put_bytes(to, jumps, otherwise, BPF_REG_10, place, text, before);
 }
 
 /* Copy a socket's address to the stack. Register 0: its bytes */
-static void put_socket(struct bpf_program *to, const struct kernel_layout *layout,
-		       const struct kernel_filter *filter, const struct tracepoint_field *field,
-		       struct jumps *jumps)
+static void kernel_filter_put_socket(struct bpf_program *to, const struct kernel_layout *layout,
+				     const struct kernel_filter *filter, const struct tracepoint_field *field,
+				     struct jumps *jumps)
 {
 	struct kernel_unread unread = { .jumps = true };
 	unsigned failed = 0, good;
@@ -299,7 +302,7 @@ static void put_socket(struct bpf_program *to, const struct kernel_layout *layou
 		bpf_land(to, failed);
 	} else if (layout->late >= 0) {
 		kernel_put_unread_socket(to, &unread);
-		add_jump(jumps, unread.jump, LATER);
+		kernel_filter_add_jump(jumps, unread.jump, LATER);
 	}
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
 	bpf_land(to, good);
@@ -313,13 +316,14 @@ static void put_socket_test(struct bpf_program *to, const struct wire_filter_tes
 
 	if (filter_source(test) == WIRE_FILTER_COUNT) {
 		bpf_put_copy(to, BPF_REG_1, BPF_REG_0);
-		add_jump(jumps, put_range(to, test), then);
+		kernel_filter_add_jump(jumps, put_range(to, test), then);
 		return;
 	}
 	for (int n = 0; n < TRACEPOINT_SOCKET_MAX; n++) {
-		add_jump(jumps, bpf_put_jump(to, BPF_JLE, BPF_REG_0, n), target_of(test->otherwise));
+		kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JLE, BPF_REG_0, n),
+				       target_of(test->otherwise));
 		bpf_put_load(to, BPF_B, BPF_REG_1, BPF_REG_10, KERNEL_STACK_TEXT + n);
-		add_jump(jumps, put_range(to, test), then);
+		kernel_filter_add_jump(jumps, put_range(to, test), then);
 	}
 }
 
@@ -332,35 +336,35 @@ static void put_test(struct bpf_program *to, const struct kernel_layout *layout,
 		source == WIRE_FILTER_SUBJECT ? NULL : field_of(filter->point, test->arg);
 	const unsigned count = field && field->element ? field->size / field->element : 1;
 
-	if (field && is_text(test)) {
-		put_text(to, layout, field, jumps);
+	if (field && kernel_filter_is_text(test)) {
+		kernel_filter_put_text(to, layout, field, jumps);
 		put_text_test(to, jumps, filter->filter, test, field);
-		add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), then);
+		kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), then);
 		return;
 	}
 	if (field && field->kind == TRACEPOINT_SOCKET) {
-		put_socket(to, layout, filter, field, jumps);
+		kernel_filter_put_socket(to, layout, filter, field, jumps);
 		put_socket_test(to, test, jumps);
-		add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), target_of(test->otherwise));
+		kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), target_of(test->otherwise));
 		return;
 	}
 	for (unsigned n = 0; n < (source == WIRE_FILTER_ANY ? count : 1); n++) {
 		if (source == WIRE_FILTER_COUNT)
 			bpf_put_set(to, BPF_REG_1, (int)count);
 		else if (field)
-			put_value(to, layout, filter, field, n);
+			kernel_filter_put_value(to, layout, filter, field, n);
 		else
 			put_subject(to, test->offset);
-		add_jump(jumps, put_range(to, test), then);
+		kernel_filter_add_jump(jumps, put_range(to, test), then);
 	}
-	add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), target_of(test->otherwise));
+	kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), target_of(test->otherwise));
 }
 
 /* A filter that is always true or always false, its only test. The kernel refuses programs where no jump leads to an instruction. */
 static void put_constant(struct bpf_program *to, const struct wire_filter_test *test, struct jumps *jumps)
 {
 	bpf_put_set(to, BPF_REG_1, target_of(test->then) == YES);
-	add_jump(jumps, bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0), YES);
+	kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0), YES);
 }
 
 void kernel_filter_put(struct bpf_program *to, const struct kernel_layout *layout,

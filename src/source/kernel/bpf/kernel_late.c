@@ -72,7 +72,7 @@ void kernel_late_note(struct bpf_program *to, const struct kernel_layout *layout
 #define NOTED(member) ((int)offsetof(struct kernel_late, member))
 
 /* Register 0: the note of a thread. Without one, end the program. */
-static void put_find(struct bpf_program *to, int map, int entered)
+static void kernel_late_put_find(struct bpf_program *to, int map, int entered)
 {
 	unsigned noted;
 
@@ -87,7 +87,7 @@ static void put_find(struct bpf_program *to, int map, int entered)
 	bpf_put_load(to, BPF_W, BPF_REG_7, BPF_REG_0, NOTED(accepted));
 }
 
-static void put_remove(struct bpf_program *to, int map)
+static void kernel_late_put_remove(struct bpf_program *to, int map)
 {
 	bpf_put_map(to, BPF_REG_1, map);
 	bpf_put_address(to, BPF_REG_2, KERNEL_STACK_TID);
@@ -99,7 +99,7 @@ void kernel_late_take_exec(struct bpf_program *to, const struct kernel_layout *l
 {
 	unsigned same;
 
-	put_find(to, layout->late, entered);
+	kernel_late_put_find(to, layout->late, entered);
 	same = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, number);
 	kernel_put_exit(to);
 	bpf_land(to, same);
@@ -108,17 +108,17 @@ void kernel_late_take_exec(struct bpf_program *to, const struct kernel_layout *l
 		kernel_put_load(to, BPF_REG_1, BPF_REG_0, NOTED(arguments) + n * 8);
 		kernel_put_set_register(to, kernel_argument_places[n], BPF_REG_1);
 	}
-	put_remove(to, layout->late);
+	kernel_late_put_remove(to, layout->late);
 }
 
 void kernel_late_take(struct bpf_program *to, const struct kernel_layout *layout, int map, int entered)
 {
 	unsigned other[COMPARED + 1], same;
 
-	put_find(to, map, entered);
+	kernel_late_put_find(to, map, entered);
 	for (int n = 0; n < COMPARED; n++)
 		kernel_put_load(to, BPF_REG_8 + (unsigned)n, BPF_REG_0, NOTED(arguments) + n * 8);
-	put_remove(to, map);
+	kernel_late_put_remove(to, map);
 	if (!layout->typed)
 		kernel_put_registers(to);
 	for (int n = 0; n < COMPARED; n++) {

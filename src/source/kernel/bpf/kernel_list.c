@@ -24,7 +24,7 @@ enum {
 #define LIST(member) KERNEL_RING(list.member)
 
 /* Register 9: the address of the record's part behind as many bytes as register 1 has. */
-static void put_part(struct bpf_program *to, const struct kernel_layout *layout)
+static void kernel_list_put_part(struct bpf_program *to, const struct kernel_layout *layout)
 {
 	kernel_put_load(to, BPF_REG_9, BPF_REG_7, LIST(tail));
 	kernel_record_place(to, layout, BPF_REG_2);
@@ -39,7 +39,7 @@ static void put_one(struct bpf_program *to, const struct kernel_layout *layout, 
 
 	kernel_put_load(to, BPF_REG_1, BPF_REG_7, LIST(bytes));
 	full = bpf_put_jump(to, BPF_JGT, BPF_REG_1, KERNEL_LIST_MAX - TRACEPOINT_TEXT_MAX);
-	put_part(to, layout);
+	kernel_list_put_part(to, layout);
 	kernel_put_text(to, BPF_REG_9, KERNEL_SLOTS + at, &text);
 	kernel_put_load(to, BPF_REG_1, BPF_REG_7, LIST(bytes));
 	bpf_put_alu_register(to, BPF_ADD, BPF_REG_1, BPF_REG_0);
@@ -75,7 +75,7 @@ static void put_walk(struct bpf_program *to, const struct kernel_layout *layout,
 }
 
 /* Put the lists that begin at the addresses in the ring. */
-static void put_lists(struct bpf_program *to, const struct kernel_layout *layout, int at)
+static void kernel_list_put_lists(struct bpf_program *to, const struct kernel_layout *layout, int at)
 {
 	kernel_put_store(to, BPF_REG_7, LIST(tail), BPF_REG_8);
 	kernel_put_load(to, BPF_REG_1, BPF_REG_10, KERNEL_STACK_TEXTS);
@@ -89,7 +89,7 @@ static void put_lists(struct bpf_program *to, const struct kernel_layout *layout
 	put_walk(to, layout, at, VARIABLES);
 
 	kernel_put_load(to, BPF_REG_1, BPF_REG_10, KERNEL_STACK_TEXTS);
-	put_part(to, layout);
+	kernel_list_put_part(to, layout);
 	for (int list = ARGUMENTS; list <= VARIABLES; list++) {
 		kernel_put_load(to, BPF_REG_2, BPF_REG_7, LIST(counts) + list * 8);
 		bpf_put_store(to, BPF_W, BPF_REG_9, KERNEL_SLOTS + at + list * 4, BPF_REG_2);
@@ -101,12 +101,13 @@ static void put_lists(struct bpf_program *to, const struct kernel_layout *layout
 	kernel_put_load(to, BPF_REG_1, BPF_REG_7, LIST(bytes));
 	bpf_put_alu(to, BPF_AND, BPF_REG_1, BYTES_MASK);
 	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_TEXTS, BPF_REG_1);
-	put_part(to, layout);
+	kernel_list_put_part(to, layout);
 	kernel_put_load(to, BPF_REG_8, BPF_REG_7, LIST(tail));
 }
 
 /* Let the lists begin at the addresses in an argument and the next one. */
-static void put_places(struct bpf_program *to, const struct kernel_layout *layout, unsigned argument)
+static void kernel_list_put_places(struct bpf_program *to, const struct kernel_layout *layout,
+				   unsigned argument)
 {
 	for (unsigned list = ARGUMENTS; list <= VARIABLES; list++) {
 		kernel_put_register(to, layout, BPF_DW, BPF_REG_2, kernel_argument_places[argument + list]);
@@ -119,12 +120,12 @@ void kernel_list_put(struct bpf_program *to, const struct kernel_layout *layout,
 	const unsigned third = bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0);
 	unsigned done;
 
-	put_places(to, layout, 1);
+	kernel_list_put_places(to, layout, 1);
 	done = bpf_put_jump(to, BPF_JA, 0, 0);
 	bpf_land(to, third);
-	put_places(to, layout, 2);
+	kernel_list_put_places(to, layout, 2);
 	bpf_land(to, done);
-	put_lists(to, layout, at);
+	kernel_list_put_lists(to, layout, at);
 }
 
 void kernel_list_put_new(struct bpf_program *to, const struct kernel_layout *layout, int at)
@@ -143,7 +144,7 @@ void kernel_list_put_new(struct bpf_program *to, const struct kernel_layout *lay
 	bpf_land(to, other);
 	kernel_put_store(to, BPF_REG_7, LIST(places), BPF_REG_2);
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, LIST(places) + 8, 0);
-	put_lists(to, layout, at);
+	kernel_list_put_lists(to, layout, at);
 }
 
 void kernel_list_put_none(struct bpf_program *to, int at)

@@ -7,12 +7,12 @@
  * ends the array there, so its length is what was copied.
  *
  * The verifier must know that each copy stays in the ring. So the count is masked (BEFORE_MASK), each size is limited
- * right before its use (put_limit()), and their sum is bounded by constants: TRACEPOINT_MESSAGE_VECTORS,
+ * right before its use (kernel_message_put_limit()), and their sum is bounded by constants: TRACEPOINT_MESSAGE_VECTORS,
  * TRACEPOINT_MESSAGE_DATA.
  *
  * Header and vectors are read from the record, where they were copied, and not from the process again. So what is
  * followed is what is recorded, also if another thread changes the memory in between. Their numbers are foreign: the
- * number of vectors is asked before each (put_count()), since behind the last one lie older bytes of the ring.
+ * number of vectors is asked before each (kernel_message_put_count()), since behind the last one lie older bytes of the ring.
  */
 #include "source/kernel/bpf/kernel_message.h"
 
@@ -40,7 +40,7 @@ struct vectors {
 };
 
 /* Let register @target be not more than a number. */
-static void put_limit(struct bpf_program *to, unsigned target, int most)
+static void kernel_message_put_limit(struct bpf_program *to, unsigned target, int most)
 {
 	const unsigned few = bpf_put_jump(to, BPF_JLE, target, most);
 
@@ -74,7 +74,7 @@ static unsigned put_more(struct bpf_program *to, unsigned base, int offset)
 }
 
 /* Register @target: how many vectors there are. */
-static void put_count(struct bpf_program *to, const struct vectors *of, unsigned target)
+static void kernel_message_put_count(struct bpf_program *to, const struct vectors *of, unsigned target)
 {
 	if (of->has_head)
 		kernel_put_load(to, target, of->base, of->offset + (int)offsetof(struct msghdr, msg_iovlen));
@@ -85,15 +85,15 @@ static void put_count(struct bpf_program *to, const struct vectors *of, unsigned
 /* Copy the vectors at register 3. Return: a jump if there are none, and one if they cannot be read. */
 static void put_vectors(struct bpf_program *to, const struct vectors *of, unsigned ends[2])
 {
-	put_count(to, of, BPF_REG_2);
+	kernel_message_put_count(to, of, BPF_REG_2);
 	ends[0] = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, 0);
-	put_limit(to, BPF_REG_2, TRACEPOINT_MESSAGE_VECTORS);
+	kernel_message_put_limit(to, BPF_REG_2, TRACEPOINT_MESSAGE_VECTORS);
 	bpf_put_alu(to, BPF_LSH, BPF_REG_2, VECTOR_SHIFT);
 	ends[1] = put_more(to, of->base, of->offset);
 }
 
 /* Copy the first bytes of each vector while there is room. */
-static void put_data(struct bpf_program *to, const struct vectors *of)
+static void kernel_message_put_data(struct bpf_program *to, const struct vectors *of)
 {
 	unsigned ends[TRACEPOINT_MESSAGE_VECTORS * 2], count = 0;
 	int at = of->offset + (of->has_head ? HEAD : 0);
@@ -103,7 +103,7 @@ static void put_data(struct bpf_program *to, const struct vectors *of)
 		unsigned few, none;
 
 		if (n) { /* behind the last one are older bytes of the ring */
-			put_count(to, of, BPF_REG_1);
+			kernel_message_put_count(to, of, BPF_REG_1);
 			ends[count++] = bpf_put_jump(to, BPF_JLE, BPF_REG_1, (int)n);
 		}
 		kernel_put_load(to, BPF_REG_3, of->base, at + (int)offsetof(struct iovec, iov_base));
@@ -112,7 +112,7 @@ static void put_data(struct bpf_program *to, const struct vectors *of)
 		few = bpf_put_jump_register(to, BPF_JLE, BPF_REG_2, BPF_REG_1);
 		bpf_put_copy(to, BPF_REG_2, BPF_REG_1);
 		bpf_land(to, few);
-		put_limit(to, BPF_REG_2, TRACEPOINT_MESSAGE_DATA);
+		kernel_message_put_limit(to, BPF_REG_2, TRACEPOINT_MESSAGE_DATA);
 		bpf_put_alu_register(to, BPF_SUB, BPF_REG_1, BPF_REG_2);
 		bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_LENGTH, BPF_REG_1);
 		none = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, 0);
@@ -141,7 +141,7 @@ void kernel_message_put(struct bpf_program *to, const struct kernel_layout *layo
 	put_vectors(to, &vectors, &ends[count]);
 	count += 2;
 	if (!exits)
-		put_data(to, &vectors);
+		kernel_message_put_data(to, &vectors);
 	while (count)
 		bpf_land(to, ends[--count]);
 }
@@ -155,7 +155,7 @@ void kernel_message_put_vectors(struct bpf_program *to, const struct kernel_layo
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
 	kernel_put_register(to, layout, BPF_DW, BPF_REG_3, kernel_argument_places[1]);
 	put_vectors(to, &vectors, ends);
-	put_data(to, &vectors);
+	kernel_message_put_data(to, &vectors);
 	bpf_land(to, ends[0]);
 	bpf_land(to, ends[1]);
 }
@@ -169,7 +169,7 @@ void kernel_message_control(struct bpf_program *to, unsigned base, int offset)
 	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
 	none = bpf_put_jump(to, BPF_JLT, BPF_REG_1, HEAD);
 	kernel_put_load(to, BPF_REG_2, base, offset + (int)offsetof(struct msghdr, msg_controllen));
-	put_limit(to, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
+	kernel_message_put_limit(to, BPF_REG_2, TRACEPOINT_SOCKET_MAX);
 	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_LENGTH, BPF_REG_2);
 	kernel_put_load(to, BPF_REG_1, base, offset + (int)offsetof(struct msghdr, msg_control));
 	kernel_put_store(to, BPF_REG_10, KERNEL_STACK_SOCKET, BPF_REG_1);

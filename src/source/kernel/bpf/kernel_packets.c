@@ -6,7 +6,7 @@
  *
  *	put_send()	notes packet, thread and round
  *	put_deliver()	`delivered` becomes the thread whose packet that is; 0 if none
- *	put_end()	`delivered` becomes 0, and the next round begins
+ *	kernel_packets_put_end()	`delivered` becomes 0, and the next round begins
  *
  * A packet is known by its address, in one of SENT places by some of its bits. Another one with the same bits takes
  * the place: then the wake-ups by the first one are those of an interrupt, which is what they would be without all
@@ -39,7 +39,7 @@ struct packets {
 #define PACKETS(member) ((int)offsetof(struct packets, member))
 
 /* Register 7: this CPU's struct packets. */
-static void put_find(struct bpf_program *to, int map)
+static void kernel_packets_put_find(struct bpf_program *to, int map)
 {
 	unsigned there;
 
@@ -53,7 +53,7 @@ static void put_find(struct bpf_program *to, int map)
 }
 
 /* Register 1: the packet. Register 3: its place among those that were sent, less PACKETS(sent). */
-static void put_place(struct bpf_program *to)
+static void kernel_packets_put_place(struct bpf_program *to)
 {
 	kernel_put_load(to, BPF_REG_1, BPF_REG_6, 0);
 	bpf_put_copy(to, BPF_REG_2, BPF_REG_1);
@@ -69,7 +69,7 @@ static void put_send(struct bpf_program *to, int map)
 {
 	unsigned itself, answers;
 
-	put_find(to, map);
+	kernel_packets_put_find(to, map);
 	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
 	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_TID, BPF_REG_0);
 	bpf_put_load(to, BPF_W, BPF_REG_8, BPF_REG_10, KERNEL_STACK_TID);
@@ -80,7 +80,7 @@ static void put_send(struct bpf_program *to, int map)
 	kernel_put_exit(to);
 	bpf_land(to, itself);
 	bpf_land(to, answers);
-	put_place(to);
+	kernel_packets_put_place(to);
 	kernel_put_store(to, BPF_REG_3, PACKETS(sent[0].packet), BPF_REG_1);
 	kernel_put_load(to, BPF_REG_4, BPF_REG_7, PACKETS(round));
 	bpf_put_alu(to, BPF_LSH, BPF_REG_4, ROUND_SHIFT);
@@ -93,8 +93,8 @@ static void put_deliver(struct bpf_program *to, int map)
 {
 	unsigned other, old;
 
-	put_find(to, map);
-	put_place(to);
+	kernel_packets_put_find(to, map);
+	kernel_packets_put_place(to);
 	bpf_put_set(to, BPF_REG_0, 0);
 	kernel_put_load(to, BPF_REG_4, BPF_REG_3, PACKETS(sent[0].packet));
 	other = bpf_put_jump_register(to, BPF_JNE, BPF_REG_4, BPF_REG_1);
@@ -112,9 +112,9 @@ static void put_deliver(struct bpf_program *to, int map)
 }
 
 /* All packets of the list have been delivered, or some of a device. */
-static void put_end(struct bpf_program *to, int map)
+static void kernel_packets_put_end(struct bpf_program *to, int map)
 {
-	put_find(to, map);
+	kernel_packets_put_find(to, map);
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_7, 0, PACKETS(delivered), 0);
 	kernel_put_load(to, BPF_REG_1, BPF_REG_7, PACKETS(round));
 	bpf_put_alu(to, BPF_ADD, BPF_REG_1, 1);
@@ -143,8 +143,8 @@ void kernel_packets_test(struct bpf_program *to, const struct kernel_layout *lay
 }
 
 /* Return: 0 or -errno. */
-static int watch(struct kernel_files *files, const char *tracepoint, void (*put)(struct bpf_program *, int),
-		 int map)
+static int kernel_packets_watch(struct kernel_files *files, const char *tracepoint,
+				void (*put)(struct bpf_program *, int), int map)
 {
 	struct bpf_program code;
 	int program, error;
@@ -164,8 +164,9 @@ void kernel_packets_attach(struct kernel_files *files, struct kernel_layout *lay
 		&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), sizeof(struct packets), cpus, 0 });
 
 	/* The end first: without it, a delivery would last too long. */
-	if (kernel_files_keep(files, map) == 0 && watch(files, "napi_poll", put_end, map) == 0 &&
-	    watch(files, "netif_receive_skb", put_deliver, map) == 0 &&
-	    watch(files, "netif_rx", put_send, map) == 0)
+	if (kernel_files_keep(files, map) == 0 &&
+	    kernel_packets_watch(files, "napi_poll", kernel_packets_put_end, map) == 0 &&
+	    kernel_packets_watch(files, "netif_receive_skb", put_deliver, map) == 0 &&
+	    kernel_packets_watch(files, "netif_rx", put_send, map) == 0)
 		layout->packets = map;
 }

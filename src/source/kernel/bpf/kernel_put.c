@@ -4,12 +4,12 @@
  *
  * Registers of a process are read in two ways. With the kernel's types (`typed`) a program loads them by pointers
  * that the verifier follows. Without, kernel_put_registers() copies those that are needed to its stack by a helper,
- * and later parts read the copy (copy_of()). So each part asks kernel_put_register(), and works in both.
+ * and later parts read the copy (kernel_put_copy_of()). So each part asks kernel_put_register(), and works in both.
  *
  * The verifier follows each way through a program to its end, unless it comes to a state that includes one seen
  * before. Texts and arguments multiply the ways. Several parts are as they are for that: the size of a mark is made
- * by instructions whose result the verifier does not know (put_mark()), and the usual way is the straight one
- * (put_text()).
+ * by instructions whose result the verifier does not know (kernel_put_mark()), and the usual way is the straight one
+ * (kernel_put_long_text()).
  */
 #include <assert.h>
 #include <errno.h>
@@ -48,7 +48,7 @@ const int kernel_argument_places[KERNEL_ARGUMENTS] = {
 #endif
 
 /* Where the copy of a register is. */
-static int copy_of(int place)
+static int kernel_put_copy_of(int place)
 {
 	int at = KERNEL_STACK_REGISTERS;
 	unsigned n = 0;
@@ -84,7 +84,7 @@ void kernel_put_registers(struct bpf_program *to)
 	for (unsigned n = 0; n < sizeof(ranges) / sizeof(ranges[0]); n++) {
 		bpf_put_load(to, BPF_DW, BPF_REG_3, BPF_REG_6, 0);
 		bpf_put_alu(to, BPF_ADD, BPF_REG_3, ranges[n].begin);
-		bpf_put_address(to, BPF_REG_1, copy_of(ranges[n].begin));
+		bpf_put_address(to, BPF_REG_1, kernel_put_copy_of(ranges[n].begin));
 		bpf_put_set(to, BPF_REG_2, ranges[n].end - ranges[n].begin);
 		bpf_put_call(to, BPF_FUNC_probe_read_kernel);
 	}
@@ -98,7 +98,7 @@ void kernel_put_no_registers(struct bpf_program *to)
 
 void kernel_put_set_register(struct bpf_program *to, int place, unsigned source)
 {
-	kernel_put_store(to, BPF_REG_10, copy_of(place), source);
+	kernel_put_store(to, BPF_REG_10, kernel_put_copy_of(place), source);
 }
 
 void kernel_put_register(struct bpf_program *to, const struct kernel_layout *layout, unsigned size,
@@ -108,7 +108,7 @@ void kernel_put_register(struct bpf_program *to, const struct kernel_layout *lay
 		bpf_put_load(to, BPF_DW, target, BPF_REG_6, 0);
 		bpf_put_load(to, size, target, target, place);
 	} else {
-		bpf_put_load(to, size, target, BPF_REG_10, copy_of(place));
+		bpf_put_load(to, size, target, BPF_REG_10, kernel_put_copy_of(place));
 	}
 }
 
@@ -148,7 +148,7 @@ unsigned kernel_put_other_interface(struct bpf_program *to, const struct kernel_
 }
 
 /* The number of the system call in the registers at register 0, with its sign. */
-static void put_number(struct bpf_program *to, unsigned target)
+static void kernel_put_number(struct bpf_program *to, unsigned target)
 {
 #ifdef __x86_64__
 	kernel_put_load(to, target, BPF_REG_0, REGISTERS_NUMBER);
@@ -174,7 +174,7 @@ void kernel_put_call_of(struct bpf_program *to, const struct kernel_layout *layo
 	bpf_put_alu(to, BPF_AND, BPF_REG_1, REGISTERS_MODE_MASK);
 	bpf_put_set(to, BPF_REG_2, KERNEL_CALL_NONE);
 	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_MODE_64);
-	put_number(to, BPF_REG_2);
+	kernel_put_number(to, BPF_REG_2);
 	bpf_land(to, other);
 	if (layout->task.status)
 		bpf_land(to, compat);
@@ -214,7 +214,7 @@ void kernel_put_interrupt(struct bpf_program *to, int scratch)
 	kernel_put_load(to, BPF_REG_1, BPF_REG_0, REGISTERS_MODE);
 	bpf_put_alu(to, BPF_AND, BPF_REG_1, REGISTERS_MODE_MASK);
 	other = bpf_put_jump(to, BPF_JNE, BPF_REG_1, REGISTERS_MODE_64);
-	put_number(to, BPF_REG_1);
+	kernel_put_number(to, BPF_REG_1);
 	called = bpf_put_jump(to, BPF_JSGE, BPF_REG_1, 0);
 	bpf_put_set(to, BPF_REG_2, KERNEL_INTERRUPT);
 	bpf_land(to, far);
@@ -233,7 +233,7 @@ bool kernel_interrupt_holds(const struct bpf_program *program)
 }
 
 /* Register 3: an address in the program. */
-static void put_place(struct bpf_program *to, const struct tracepoint_source *source)
+static void kernel_put_place(struct bpf_program *to, const struct tracepoint_source *source)
 {
 	bpf_put_number(to, BPF_REG_3, (uint64_t)source->number);
 	if (source->base != TRACEPOINT_NO_REGISTER) {
@@ -289,7 +289,7 @@ void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *
 	} else if (source->place == TRACEPOINT_CONTEXT) {
 		put_from_context(to, field);
 	} else {
-		put_place(to, source);
+		kernel_put_place(to, source);
 		bpf_put_address(to, BPF_REG_1, KERNEL_STACK_VALUE);
 		bpf_put_set(to, BPF_REG_2, field->bytes);
 		bpf_put_call(to, BPF_FUNC_probe_read_user);
@@ -313,7 +313,7 @@ void kernel_put_text_address(struct bpf_program *to, unsigned target, const stru
  * Store a mark of 4 bytes. Register 0: a size that has one bit, by a bit of the mark. With a constant, the verifier would follow this way to the
  * program's end, and each text would double the ways.
  */
-static void put_mark(struct bpf_program *to, unsigned base, int offset, const char *mark, unsigned bit)
+static void kernel_put_mark(struct bpf_program *to, unsigned base, int offset, const char *mark, unsigned bit)
 {
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, base, 0, offset, text_number(mark));
 	bpf_put_load(to, BPF_W, BPF_REG_0, base, offset);
@@ -345,7 +345,7 @@ void kernel_put_unread(struct bpf_program *to, const struct kernel_layout *layou
 /* ---- addresses of sockets */
 
 /* One whose header cannot be read gets an address that no process has. A header that is missing has no address. */
-static void put_message(struct bpf_program *to, const struct kernel_layout *layout)
+static void kernel_put_message(struct bpf_program *to, const struct kernel_layout *layout)
 {
 	unsigned good, null;
 
@@ -372,7 +372,7 @@ void kernel_put_socket_place(struct bpf_program *to, const struct kernel_layout 
 	const int *places = &kernel_argument_places[first];
 
 	if (socket == TRACEPOINT_SOCKET_MESSAGE) {
-		put_message(to, layout);
+		kernel_put_message(to, layout);
 		return;
 	}
 	kernel_put_register(to, layout, BPF_DW, BPF_REG_1, places[0]);
@@ -427,8 +427,9 @@ void kernel_put_unread_socket(struct bpf_program *to, struct kernel_unread *unre
  * The usual way is the straight one, which the verifier follows first: the others prove to be parts of it.
  * @unread: NULL: a text that cannot be read is WIRE_NULL only
  */
-static void put_text(struct bpf_program *to, const struct kernel_layout *layout, unsigned base, int offset,
-		     const struct tracepoint_field *field, struct kernel_unread *unread)
+static void kernel_put_long_text(struct bpf_program *to, const struct kernel_layout *layout, unsigned base,
+				 int offset, const struct tracepoint_field *field,
+				 struct kernel_unread *unread)
 {
 	const bool fixed = field->kind == TRACEPOINT_CHARS; /* it has its whole size */
 	const int bytes = fixed ? field->size : TRACEPOINT_TEXT_MAX;
@@ -454,11 +455,11 @@ static void put_text(struct bpf_program *to, const struct kernel_layout *layout,
 	}
 	if (unread)
 		kernel_put_unread(to, layout, unread);
-	put_mark(to, base, offset, WIRE_NULL, 2);
+	kernel_put_mark(to, base, offset, WIRE_NULL, 2);
 	marked = bpf_put_jump(to, BPF_JA, 0, 0);
 	if (!fixed) {
 		bpf_land(to, whole);
-		put_mark(to, base, offset + bytes - 4, WIRE_TRUNCATED, 8);
+		kernel_put_mark(to, base, offset + bytes - 4, WIRE_TRUNCATED, 8);
 	}
 	bpf_land(to, marked);
 	if (of_user)
@@ -468,7 +469,7 @@ static void put_text(struct bpf_program *to, const struct kernel_layout *layout,
 
 void kernel_put_text(struct bpf_program *to, unsigned base, int offset, const struct tracepoint_field *field)
 {
-	put_text(to, NULL, base, offset, field, NULL);
+	kernel_put_long_text(to, NULL, base, offset, field, NULL);
 }
 
 void kernel_put_argument_text(struct bpf_program *to, const struct kernel_layout *layout, unsigned base,
@@ -478,5 +479,5 @@ void kernel_put_argument_text(struct bpf_program *to, const struct kernel_layout
 									 : TRACEPOINT_USER_TEXT };
 
 	kernel_put_register(to, layout, BPF_DW, BPF_REG_3, unread->place);
-	put_text(to, layout, base, offset, &text, layout->late < 0 ? NULL : unread);
+	kernel_put_long_text(to, layout, base, offset, &text, layout->late < 0 ? NULL : unread);
 }

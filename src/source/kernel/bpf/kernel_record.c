@@ -55,7 +55,7 @@ int kernel_record_payload(const struct kernel_layout *layout)
 #define PACKET(member) (KERNEL_SLOTS + (int)offsetof(struct wire_packet, member))
 
 /* Add 1 to a counter, which programs of other depths and the recorder change, too. */
-static void put_count(struct bpf_program *to, unsigned ring, enum wire_loss cause)
+static void kernel_record_put_count(struct bpf_program *to, unsigned ring, enum wire_loss cause)
 {
 	bpf_put_set(to, BPF_REG_1, 1);
 	bpf_put(to, BPF_STX | BPF_ATOMIC | BPF_DW, ring, BPF_REG_1,
@@ -82,7 +82,7 @@ void kernel_record_place(struct bpf_program *to, const struct kernel_layout *lay
 /* ---- which tasks */
 
 /* Register 1: the state of a task, whose number is in register @task. */
-static void put_state(struct bpf_program *to, const struct kernel_layout *layout, unsigned task)
+static void kernel_record_put_state(struct bpf_program *to, const struct kernel_layout *layout, unsigned task)
 {
 	bpf_put_value(to, BPF_REG_1, layout->members);
 	bpf_put_alu(to, BPF_AND, task, KERNEL_FOLLOW_TASKS - 1);
@@ -133,11 +133,11 @@ void kernel_record_filter(struct bpf_program *to, const struct kernel_layout *la
 	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_TID, BPF_REG_0);
 	if (layout->members < 0)
 		return;
-	put_state(to, layout, BPF_REG_0);
+	kernel_record_put_state(to, layout, BPF_REG_0);
 	yes = bpf_put_jump(to, BPF_JGE, BPF_REG_1, least);
 	if (named) {
 		bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_6, named->offset);
-		put_state(to, layout, BPF_REG_0);
+		kernel_record_put_state(to, layout, BPF_REG_0);
 		other = bpf_put_jump(to, BPF_JGE, BPF_REG_1, least);
 	}
 	kernel_put_exit(to);
@@ -183,7 +183,7 @@ static void put_take_ring(struct bpf_program *to, const struct kernel_layout *la
 	}
 	bpf_put_find(to, layout->rings, KERNEL_STACK_KEY);
 	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
-	put_count(to, BPF_REG_0, WIRE_LOST_BUSY);
+	kernel_record_put_count(to, BPF_REG_0, WIRE_LOST_BUSY);
 	bpf_land(to, none);
 	kernel_put_exit(to);
 	for (unsigned n = 0; n < KERNEL_DEPTHS; n++)
@@ -218,7 +218,7 @@ static void put_room(struct bpf_program *to, const struct kernel_layout *layout)
 	bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
 	bpf_put_alu_register(to, BPF_SUB, BPF_REG_3, BPF_REG_2);
 	room = bpf_put_jump(to, BPF_JLT, BPF_REG_3, (int)layout->window);
-	put_count(to, BPF_REG_7, WIRE_LOST_FULL);
+	kernel_record_put_count(to, BPF_REG_7, WIRE_LOST_FULL);
 	put_release_ring(to);
 	kernel_put_exit(to);
 	bpf_land(to, room);

@@ -18,7 +18,7 @@ struct types {
 };
 
 /* It is of the kernel, which states its size; from Linux 6.16 on it can be mapped. */
-static void open_types(struct types *types)
+static void kernel_types_open_types(struct types *types)
 {
 	const int file = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
 	struct stat status;
@@ -55,13 +55,13 @@ int kernel_types_find(const char *const *names, uint32_t *numbers, unsigned coun
 	struct types types;
 	bool found;
 
-	open_types(&types);
+	kernel_types_open_types(&types);
 	found = types.bytes && btf_typedefs(types.bytes, types.count, names, numbers, count);
 	close_types(&types);
 	return found ? 0 : -ENOENT;
 }
 
-static unsigned find_member(const struct btf *btf, uint32_t structure, const char *name)
+static unsigned kernel_types_find_member(const struct btf *btf, uint32_t structure, const char *name)
 {
 	uint64_t bytes = 0;
 
@@ -74,16 +74,16 @@ void kernel_types_task(struct kernel_task_type *out)
 	struct btf btf;
 
 	*out = (struct kernel_task_type){ 0 };
-	open_types(&types);
+	kernel_types_open_types(&types);
 	if (types.bytes && btf_open(&btf, types.bytes, types.count) == 0) {
 		out->type = btf_structure(&btf, "task_struct");
-		out->id = find_member(&btf, out->type, "pid");
-		out->stack = find_member(&btf, out->type, "stack");
+		out->id = kernel_types_find_member(&btf, out->type, "pid");
+		out->stack = kernel_types_find_member(&btf, out->type, "stack");
 #ifdef __x86_64__ /* where it is the first member */
-		out->status = find_member(&btf, btf_structure(&btf, "thread_info"), "status");
+		out->status = kernel_types_find_member(&btf, btf_structure(&btf, "thread_info"), "status");
 #endif
-		out->memory = find_member(&btf, out->type, "mm");
-		out->state = find_member(&btf, out->type, "__state"); /* Linux 5.14 */
+		out->memory = kernel_types_find_member(&btf, out->type, "mm");
+		out->state = kernel_types_find_member(&btf, out->type, "__state"); /* Linux 5.14 */
 		out->cast = btf_function(&btf, "bpf_rdonly_cast");
 		out->each = btf_function(&btf, "bpf_iter_task");
 		btf_close(&btf);

@@ -3,7 +3,7 @@
  * The kernel's session beside a recorder's; see kernel_module.h.
  *
  * The rings are older than this recording, and others use them, too. So nothing here writes to them: cursors are
- * passive, and events are switched by a lease, which is not of this file. translate() changes a private copy. It
+ * passive, and events are switched by a lease, which is not of this file. kernel_module_translate() changes a private copy. It
  * replaces ids of the module's table by those of the recorder's session, before the drain looks at the records. An
  * event that the module has registered since makes it read the table again.
  *
@@ -34,15 +34,15 @@
 
 /* ---- Which events */
 
-static const char *name_of(const struct kernel_module *module, uint32_t index)
+static const char *kernel_module_name_of(const struct kernel_module *module, uint32_t index)
 {
 	return table_text(&module->table, module->table.entries[index].name);
 }
 
-static bool has_event(const struct kernel_module *module, const char *name)
+static bool kernel_module_has_event(const struct kernel_module *module, const char *name)
 {
 	for (uint32_t n = 0; n < module->table.count; n++)
-		if (strcmp(name_of(module, n), name) == 0)
+		if (strcmp(kernel_module_name_of(module, n), name) == 0)
 			return true;
 	return false;
 }
@@ -59,7 +59,7 @@ static int find_missing(void *context, const struct tracepoint *point)
 	bool enters;
 
 	/* A call of another kind of program has no number, and is never recorded. */
-	if (has_event(search->module, point->event) ||
+	if (kernel_module_has_event(search->module, point->event) ||
 	    (tracepoint_syscall(point, &enters) && kernel_points_call(point, &enters) < 0))
 		return 0;
 	snprintf(search->why, KERNEL_MODULE_WHY, "burin.ko does not have %.128s",
@@ -72,7 +72,7 @@ static unsigned count_matches(const struct kernel_module *module, const char *gl
 	unsigned count = 0;
 
 	for (uint32_t n = 0; n < module->table.count; n++)
-		count += glob_match(glob, name_of(module, n));
+		count += glob_match(glob, kernel_module_name_of(module, n));
 	return count;
 }
 
@@ -141,7 +141,7 @@ static const char *find_lacks(const struct kernel_module *module)
 
 	for (uint32_t n = 0; n < module->table.count; n++) {
 		const struct wire_event *entry = &module->table.entries[n];
-		const char *name = name_of(module, n), *call = name + sizeof(begin) - 1;
+		const char *name = kernel_module_name_of(module, n), *call = name + sizeof(begin) - 1;
 
 		if (strncmp(name, begin, sizeof(begin) - 1) != 0)
 			continue;
@@ -159,7 +159,8 @@ static const char *find_lacks(const struct kernel_module *module)
 		       : NULL;
 }
 
-static int choose(struct kernel_module *module, const char *const *asked, char why[KERNEL_MODULE_WHY])
+static int kernel_module_choose(struct kernel_module *module, const char *const *asked,
+				char why[KERNEL_MODULE_WHY])
 {
 	const int events = tracefs_open(); /* without it, what the module has is all there is */
 	unsigned count = 0;
@@ -178,7 +179,7 @@ static int choose(struct kernel_module *module, const char *const *asked, char w
 	if (events >= 0)
 		close(events);
 	/* Every recording of the kernel has the forks, for the states of threads (burin report --sched). */
-	if (!error && has_event(module, TRACEPOINT_PREFIX "task:task_newtask")) {
+	if (!error && kernel_module_has_event(module, TRACEPOINT_PREFIX "task:task_newtask")) {
 		module->globs[count] = strdup(TRACEPOINT_PREFIX "task:task_newtask");
 		error = module->globs[count] ? 0 : -ENOMEM;
 	} else if (!error && has_matching(module, TRACEPOINT_PREFIX "sched:sched_switch")) {
@@ -193,7 +194,7 @@ static int choose(struct kernel_module *module, const char *const *asked, char w
 /* ---- Records */
 
 /* The id in the recorder's session of an event, which is registered at its first record. Return: 0: it cannot be. */
-static uint16_t id_of(struct kernel_module *module, uint32_t id)
+static uint16_t kernel_module_id_of(struct kernel_module *module, uint32_t id)
 {
 	const struct wire_event *entry;
 	struct session_event event;
@@ -223,8 +224,8 @@ static uint16_t id_of(struct kernel_module *module, uint32_t id)
  * Translate the ids. Bytes that are no record are left for validation, which counts them as damaged; and so is a record
  * of an event that could not be registered.
  */
-static void translate(void *context, unsigned ring, struct wire_packet *packet,
-		      const struct ring_piece *piece)
+static void kernel_module_translate(void *context, unsigned ring, struct wire_packet *packet,
+				    const struct ring_piece *piece)
 {
 	struct kernel_module *module = context;
 	char *bytes = (char *)packet;
@@ -236,7 +237,7 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet,
 
 	(void)ring;
 	while ((at = wire_walk_next(&walk))) {
-		const uint16_t id = id_of(module, walk.head.id);
+		const uint16_t id = kernel_module_id_of(module, walk.head.id);
 		const uint32_t wide = id;
 		char *place = bytes + (at - bytes);
 
@@ -250,7 +251,8 @@ static void translate(void *context, unsigned ring, struct wire_packet *packet,
 
 /* ---- Names */
 
-static void take_name(struct kernel_module *module, const char *at, const struct wire_head *head)
+static void kernel_module_take_name(struct kernel_module *module, const char *at,
+				    const struct wire_head *head)
 {
 	const char *payload = at + head->bytes, *end = at + head->length - WIRE_NAME_TAIL;
 	const uint32_t pid = number_load32(payload);
@@ -265,7 +267,7 @@ static void take_name(struct kernel_module *module, const char *at, const struct
 }
 
 /* Pass the names on that the kernel has announced: of tasks that have ended, and of renamed ones. */
-static void round_begins(void *context)
+static void kernel_module_round_begins(void *context)
 {
 	struct kernel_module *module = context;
 	struct ring_reader *reader = &module->names_reader;
@@ -293,13 +295,13 @@ static void round_begins(void *context)
 					   0,
 					   { .time = time } };
 		while (validated.count && (at = wire_walk_next(&walk)))
-			take_name(module, at, &walk.head);
+			kernel_module_take_name(module, at, &walk.head);
 	}
 }
 
 /* ---- Beginning and end */
 
-static int make_rings(struct kernel_module *module)
+static int kernel_module_make_rings(struct kernel_module *module)
 {
 	const struct wire_geometry *geometry = &module->device.geometry;
 	unsigned count = 2 * geometry->cpus;
@@ -326,14 +328,15 @@ static int make_rings(struct kernel_module *module)
 	};
 	module->more = (struct drain_more){ .rings = module->rings,
 					    .count = count,
-					    .round = round_begins,
-					    .translate = translate,
+					    .round = kernel_module_round_begins,
+					    .translate = kernel_module_translate,
 					    .globs = module->globs,
 					    .context = module };
 	return 0;
 }
 
-static int attach(struct kernel_module *module, const char *const *asked, char why[KERNEL_MODULE_WHY])
+static int kernel_module_attach(struct kernel_module *module, const char *const *asked,
+				char why[KERNEL_MODULE_WHY])
 {
 	const struct wire_geometry *geometry = &module->device.geometry;
 	int error;
@@ -353,9 +356,9 @@ static int attach(struct kernel_module *module, const char *const *asked, char w
 	if (!error)
 		error = event_table_init_names(&module->names_table, false);
 	if (!error)
-		error = choose(module, asked, why);
+		error = kernel_module_choose(module, asked, why);
 	if (!error)
-		error = make_rings(module);
+		error = kernel_module_make_rings(module);
 	if (!error)
 		error = task_names_begin(&module->names, module->session, -1);
 	if (error && !*why)
@@ -377,7 +380,7 @@ int kernel_module_open(struct kernel_module *module, struct session *session, co
 		return error;
 	}
 	module->device.command = session->command ? session->command : "record";
-	error = attach(module, asked, why);
+	error = kernel_module_attach(module, asked, why);
 	if (error)
 		kernel_module_close(module);
 	return error;

@@ -45,7 +45,7 @@ enum {
 #define PERF_FORMAT_LOST (1U << 4)
 #endif
 
-static int open_event(struct perf_event_attr *attr, pid_t task, unsigned cpu)
+static int kernel_perf_open_event(struct perf_event_attr *attr, pid_t task, unsigned cpu)
 {
 	const int event = (int)syscall(SYS_perf_event_open, attr, task, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -63,7 +63,7 @@ static int make_buffer(struct kernel_perf *perf, struct kernel_perf_buffer *buff
 					.clockid = CLOCK_MONOTONIC };
 	void *memory = MAP_FAILED;
 
-	buffer->event = open_event(&attr, -1, cpu);
+	buffer->event = kernel_perf_open_event(&attr, -1, cpu);
 	if (buffer->event == -EINVAL && perf->counts_lost) { /* an older kernel */
 		perf->counts_lost = false;
 		return make_buffer(perf, buffer, cpu);
@@ -167,7 +167,7 @@ static int follow_point(struct kernel_perf *perf, unsigned id, const char *filte
 
 		if (!perf->buffers[n].control)
 			continue;
-		event = open_event(&attr, task, n);
+		event = kernel_perf_open_event(&attr, task, n);
 		if (event < 0)
 			return event;
 		if (!array_reserve(perf->events, perf->room, perf->count + 1)) {
@@ -220,7 +220,8 @@ static size_t point_of(const struct kernel_perf *perf, const char *raw, unsigned
 }
 
 /* Append what a sample has. Return: false: there is no room. */
-static bool take_sample(const struct kernel_perf *perf, unsigned cpu, const char *sample, unsigned bytes)
+static bool kernel_perf_take_sample(const struct kernel_perf *perf, unsigned cpu, const char *sample,
+				    unsigned bytes)
 {
 	const unsigned raw_bytes = bytes > SAMPLE_RAW ? number_load32(sample + SAMPLE_SIZE) : 0;
 	const char *raw = sample + SAMPLE_RAW;
@@ -274,7 +275,7 @@ static void read_buffer(struct kernel_perf *perf, unsigned cpu, bool last)
 			break;
 		record = record_at(perf, buffer, at, bytes) + sizeof(struct perf_event_header);
 		if (type == PERF_RECORD_SAMPLE &&
-		    !take_sample(perf, cpu, record, bytes - sizeof(struct perf_event_header))) {
+		    !kernel_perf_take_sample(perf, cpu, record, bytes - sizeof(struct perf_event_header))) {
 			if (!last)
 				break;
 			kernel_sink_lost(&perf->sink, cpu, 1);

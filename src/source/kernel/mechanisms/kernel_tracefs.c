@@ -154,17 +154,17 @@ static bool read_page(const struct kernel_tracefs *tracefs, struct kernel_tracef
 	return true;
 }
 
-static uint32_t task_of(const struct tracefs_record *record)
+static uint32_t kernel_tracefs_task_of(const struct tracefs_record *record)
 {
 	return record->bytes < TASK_PLACE + sizeof(uint32_t) ? 0 : number_load32(record->raw + TASK_PLACE);
 }
 
 /* Append a record, but none before the command's exec, except for those that name tasks. Return: false: there is no room. */
-static bool take_record(const struct kernel_tracefs *tracefs, unsigned cpu,
-			const struct tracefs_record *record)
+static bool kernel_tracefs_take_record(const struct kernel_tracefs *tracefs, unsigned cpu,
+				       const struct tracefs_record *record)
 {
 	const size_t number = kernel_sink_point(&tracefs->sink, record->raw, record->bytes);
-	const uint32_t tid = task_of(record);
+	const uint32_t tid = kernel_tracefs_task_of(record);
 
 	if (!number)
 		return true;
@@ -190,7 +190,7 @@ static bool append_pages(struct kernel_tracefs *tracefs, unsigned n, bool last)
 					   tracefs->page_bytes);
 		cpu->begun = true;
 		while (cpu->held || tracefs_page_next(&cpu->page, &cpu->record)) {
-			cpu->held = !take_record(tracefs, n, &cpu->record);
+			cpu->held = !kernel_tracefs_take_record(tracefs, n, &cpu->record);
 			if (cpu->held && !last)
 				return false;
 			if (cpu->held)
@@ -213,7 +213,7 @@ static void look_for_exec(struct kernel_tracefs *tracefs, const char *bytes)
 		return;
 	while (tracefs->waits && tracefs_page_next(&page, &record))
 		if (record.bytes >= sizeof(uint16_t) && number_load16(record.raw) == tracefs->exec &&
-		    task_of(&record) == (uint32_t)tracefs->command) {
+		    kernel_tracefs_task_of(&record) == (uint32_t)tracefs->command) {
 			tracefs->exec_ns = record.time;
 			tracefs->waits = false;
 		}

@@ -52,7 +52,7 @@ bool tracefs_page_begin(struct tracefs_page *page, const char *bytes, unsigned c
 }
 
 /* Skip what is no record. Return: the bytes that follow its first word, for a record those in front of it as well; -1: the page ends. */
-static ptrdiff_t step(struct tracefs_page *page, bool *is_record, unsigned *front)
+static ptrdiff_t tracefs_page_step(struct tracefs_page *page, bool *is_record, unsigned *front)
 {
 	const ptrdiff_t left = page->end - page->at - 4;
 	const uint32_t word = left < 0 ? 0 : number_load32(page->at), type = word & ((1U << TYPE_BITS) - 1),
@@ -78,7 +78,7 @@ bool tracefs_page_next(struct tracefs_page *page, struct tracefs_record *record)
 	for (;;) {
 		bool is_record;
 		unsigned front;
-		const ptrdiff_t bytes = step(page, &is_record, &front);
+		const ptrdiff_t bytes = tracefs_page_step(page, &is_record, &front);
 
 		if (bytes < 0 || bytes > page->end - page->at - 4) {
 			page->at = page->end;

@@ -63,13 +63,13 @@ static void put_named(struct bpf_program *to, const struct kernel_follow *follow
 	put_byte(to, follow, target, BPF_REG_0);
 }
 
-static void put_state(struct bpf_program *to, unsigned address, enum kernel_follow_state state)
+static void kernel_follow_put_state(struct bpf_program *to, unsigned address, enum kernel_follow_state state)
 {
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_B, address, 0, 0, state);
 }
 
 /* 1: events of others at this tracepoint go on; with 0 the kernel passes it to no perf event. */
-static void put_end(struct bpf_program *to)
+static void kernel_follow_put_end(struct bpf_program *to)
 {
 	bpf_put_set(to, BPF_REG_0, 1);
 	bpf_put_end(to);
@@ -79,8 +79,8 @@ static void put_end(struct bpf_program *to)
  * A task makes another one, which has not run yet and is recorded if its maker is. So a number that is used again has no state of a task that
  * ended: none is removed at an end, since the kernel frees tasks before their last switch, and some without a word.
  */
-static void put_fork(struct bpf_program *to, const struct kernel_follow *follow,
-		     const struct tracepoint_field *child)
+static void kernel_follow_put_fork(struct bpf_program *to, const struct kernel_follow *follow,
+				   const struct tracepoint_field *child)
 {
 	unsigned other;
 
@@ -92,27 +92,27 @@ static void put_fork(struct bpf_program *to, const struct kernel_follow *follow,
 	bpf_land(to, other);
 	put_named(to, follow, BPF_REG_1, child);
 	bpf_put_store(to, BPF_B, BPF_REG_1, 0, BPF_REG_3);
-	put_end(to);
+	kernel_follow_put_end(to);
 }
 
 /* A task executes a program: one that waited for that is recorded from now on. It may have taken its leader's number. */
-static void put_exec(struct bpf_program *to, const struct kernel_follow *follow,
-		     const struct tracepoint_field *task, const struct tracepoint_field *before)
+static void kernel_follow_put_exec(struct bpf_program *to, const struct kernel_follow *follow,
+				   const struct tracepoint_field *task, const struct tracepoint_field *before)
 {
 	unsigned other;
 
 	put_named(to, follow, BPF_REG_1, before);
 	bpf_put_load(to, BPF_B, BPF_REG_2, BPF_REG_1, 0);
 	other = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, KERNEL_FOLLOW_NOT);
-	put_state(to, BPF_REG_1, KERNEL_FOLLOW_NOT);
+	kernel_follow_put_state(to, BPF_REG_1, KERNEL_FOLLOW_NOT);
 	put_named(to, follow, BPF_REG_1, task);
-	put_state(to, BPF_REG_1, KERNEL_FOLLOW_RECORDED);
+	kernel_follow_put_state(to, BPF_REG_1, KERNEL_FOLLOW_RECORDED);
 	bpf_land(to, other);
-	put_end(to);
+	kernel_follow_put_end(to);
 }
 
 /* Watch a tracepoint. */
-static int take(void *context, const struct tracepoint *point)
+static int kernel_follow_take(void *context, const struct tracepoint *point)
 {
 	struct found *found = context;
 	struct kernel_follow *follow = found->follow;
@@ -125,9 +125,9 @@ static int take(void *context, const struct tracepoint *point)
 		return -ENOTSUP;
 	bpf_put_copy(&code, BPF_REG_6, BPF_REG_1);
 	if (which == FOLLOW_FORK)
-		put_fork(&code, follow, task);
+		kernel_follow_put_fork(&code, follow, task);
 	else
-		put_exec(&code, follow, task, before);
+		kernel_follow_put_exec(&code, follow, task, before);
 	follow->programs[which] = bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code);
 	if (follow->programs[which] < 0)
 		return follow->programs[which];
@@ -162,7 +162,7 @@ int kernel_follow_open(struct kernel_follow *follow, int events)
 	for (; found.which < KERNEL_FOLLOW_PROGRAMS && !error; found.which++) {
 		const char *const globs[] = { points[found.which], NULL };
 
-		error = tracefs_each(events, globs, take, &found);
+		error = tracefs_each(events, globs, kernel_follow_take, &found);
 		if (!error && found.count != found.which + 1)
 			error = -ENOTSUP;
 	}

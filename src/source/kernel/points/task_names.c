@@ -46,7 +46,8 @@ static bool is_traced(const struct session *session, uint32_t pid)
 }
 
 /* Announce a thread, and its process if it is the first thread. Without room in the names ring, do it at a later record. */
-static void announce(struct task_names *names, uint32_t tid, uint32_t pid, const char *name, uint64_t time)
+static void task_names_announce(struct task_names *names, uint32_t tid, uint32_t pid, const char *name,
+				uint64_t time)
 {
 	if (tid >= TASK_NAMES_MAX)
 		return;
@@ -60,7 +61,7 @@ static void announce(struct task_names *names, uint32_t tid, uint32_t pid, const
 
 /* Ask /proc about a thread, and about the first one of its process, which may sleep all the time and has the program's name. One that has
  * ended stays without a name. */
-static void ask(struct task_names *names, uint32_t tid, uint64_t time)
+static void task_names_ask(struct task_names *names, uint32_t tid, uint64_t time)
 {
 	char path[32], text[512], name[64] = "";
 	struct kernel_met met;
@@ -70,7 +71,7 @@ static void ask(struct task_names *names, uint32_t tid, uint64_t time)
 	int file;
 
 	if (!tid) { /* a CPU's own task */
-		announce(names, 0, 0, "swapper", time);
+		task_names_announce(names, 0, 0, "swapper", time);
 		return;
 	}
 	snprintf(path, sizeof(path), "/proc/%u/status", tid);
@@ -87,16 +88,16 @@ static void ask(struct task_names *names, uint32_t tid, uint64_t time)
 		snprintf(name, sizeof(name), "%.*s", (int)sizeof(met.name), met.name);
 	}
 	if (*name)
-		announce(names, tid, pid, name, time);
+		task_names_announce(names, tid, pid, name, time);
 	else
 		names->known[tid] = pid + 1;
 	if (pid != tid && pid < TASK_NAMES_MAX && !names->known[pid])
-		ask(names, pid, time);
+		task_names_ask(names, pid, time);
 }
 
 /* The place of a field in a payload; NULL: it is not there. */
-static const char *find_field(const struct tracepoint *point, const char *name, const char *payload,
-			      uint32_t bytes)
+static const char *task_names_find_field(const struct tracepoint *point, const char *name,
+					 const char *payload, uint32_t bytes)
 {
 	uint64_t types = point->types;
 	struct format_type type;
@@ -122,9 +123,9 @@ static const char *find_field(const struct tracepoint *point, const char *name, 
 static void take_made(struct task_names *names, uint32_t tid, uint64_t time, const char *payload,
 		      uint32_t bytes)
 {
-	const char *task = find_field(&names->made, "pid", payload, bytes),
-		   *name = find_field(&names->made, "comm", payload, bytes),
-		   *flags = find_field(&names->made, "clone_flags", payload, bytes);
+	const char *task = task_names_find_field(&names->made, "pid", payload, bytes),
+		   *name = task_names_find_field(&names->made, "comm", payload, bytes),
+		   *flags = task_names_find_field(&names->made, "clone_flags", payload, bytes);
 	uint32_t child, pid;
 	uint64_t value;
 
@@ -138,27 +139,27 @@ static void take_made(struct task_names *names, uint32_t tid, uint64_t time, con
 		pid = names->known[tid] - 1;
 	else
 		return; /* its maker could not be announced: ask for it when it records */
-	announce(names, child, pid, name, time);
+	task_names_announce(names, child, pid, name, time);
 }
 
 /* A thread renames itself, or another one of its process, and newer kernels do not report which. */
 static void take_renamed(struct task_names *names, uint32_t tid, uint64_t time, const char *payload,
 			 uint32_t bytes)
 {
-	const char *task = find_field(&names->renamed, "pid", payload, bytes),
-		   *name = find_field(&names->renamed, "newcomm", payload, bytes);
+	const char *task = task_names_find_field(&names->renamed, "pid", payload, bytes),
+		   *name = task_names_find_field(&names->renamed, "newcomm", payload, bytes);
 
 	if (task)
 		memcpy(&tid, task, sizeof(tid));
 	if (name && tid < TASK_NAMES_MAX && names->known[tid])
-		announce(names, tid, names->known[tid] - 1, name, time);
+		task_names_announce(names, tid, names->known[tid] - 1, name, time);
 }
 
 void task_names_record(struct task_names *names, uint32_t id, uint32_t tid, uint64_t time,
 		       const char *payload, uint32_t bytes)
 {
 	if (tid < TASK_NAMES_MAX && !names->known[tid])
-		ask(names, tid, time);
+		task_names_ask(names, tid, time);
 	if (id == names->made_id)
 		take_made(names, tid, time, payload, bytes);
 	else if (id == names->renamed_id)

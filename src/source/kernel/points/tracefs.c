@@ -27,13 +27,13 @@ struct names {
 	size_t count, room;
 };
 
-static int by_name(const void *a, const void *b)
+static int tracefs_by_name(const void *a, const void *b)
 {
 	return strcmp(a, b);
 }
 
 /* The folders in a folder, sorted. @folder: is closed. Return: 0 or -errno. */
-static int list(int folder, struct names *names)
+static int tracefs_list(int folder, struct names *names)
 {
 	DIR *in = folder < 0 ? NULL : fdopendir(folder);
 	const struct dirent *entry;
@@ -59,11 +59,11 @@ static int list(int folder, struct names *names)
 		error = -errno;
 	closedir(in);
 	if (names->count)
-		qsort(names->names, names->count, sizeof(*names->names), by_name);
+		qsort(names->names, names->count, sizeof(*names->names), tracefs_by_name);
 	return error;
 }
 
-static bool is_wanted(const char *const *globs, const char *system, const char *name)
+static bool tracefs_is_wanted(const char *const *globs, const char *system, const char *name)
 {
 	char whole[TRACEFS_NAME];
 
@@ -129,7 +129,7 @@ static bool is_exit(const char *system, const char *name)
 }
 
 /* Exits that return a socket's address have one more field than others: they are read by themselves. Return: as read_format() */
-static int read_one(struct walk *walk, const char *system, const char *name, struct tracepoint *out)
+static int tracefs_read_one(struct walk *walk, const char *system, const char *name, struct tracepoint *out)
 {
 	char text[TRACEFS_TEXT];
 	const bool exits = walk->by_name && is_exit(system, name);
@@ -155,24 +155,25 @@ static int walk_system(struct walk *walk, const char *system, struct names *name
 		       int (*take)(void *context, const struct tracepoint *), void *context)
 {
 	struct tracepoint point;
-	int error = list(openat(walk->events, system, O_RDONLY | O_DIRECTORY | O_CLOEXEC), names);
+	int error = tracefs_list(openat(walk->events, system, O_RDONLY | O_DIRECTORY | O_CLOEXEC), names);
 
 	if (error == -ENOENT) /* it has gone with its module */
 		return 0;
 	for (size_t n = 0; n < names->count && !error; n++) {
-		if (!is_wanted(walk->globs, system, names->names[n]))
+		if (!tracefs_is_wanted(walk->globs, system, names->names[n]))
 			continue;
-		error = read_one(walk, system, names->names[n], &point);
+		error = tracefs_read_one(walk, system, names->names[n], &point);
 		if (error > 0)
 			error = take(context, &point);
 	}
 	return error;
 }
 
-static int walk_all(struct walk *walk, int (*take)(void *context, const struct tracepoint *), void *context)
+static int tracefs_walk_all(struct walk *walk, int (*take)(void *context, const struct tracepoint *),
+			    void *context)
 {
 	struct names systems = { .count = 0 }, names = { .count = 0 };
-	int error = list(openat(walk->events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &systems);
+	int error = tracefs_list(openat(walk->events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), &systems);
 
 	for (size_t s = 0; s < systems.count && !error; s++)
 		if (strcmp(systems.names[s], records_of_tracers) != 0 &&
@@ -188,7 +189,7 @@ int tracefs_each(int events, const char *const *globs, int (*take)(void *context
 {
 	struct walk walk = { .events = events, .globs = globs };
 
-	return walk_all(&walk, take, context);
+	return tracefs_walk_all(&walk, take, context);
 }
 
 int tracefs_each_by_name(int events, const char *const *globs,
@@ -196,5 +197,5 @@ int tracefs_each_by_name(int events, const char *const *globs,
 {
 	struct walk walk = { .events = events, .globs = globs, .by_name = true };
 
-	return walk_all(&walk, take, context);
+	return tracefs_walk_all(&walk, take, context);
 }

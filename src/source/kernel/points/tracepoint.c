@@ -98,12 +98,12 @@ static unsigned number_behind(const char *line, const char *word, bool *found)
 	return (unsigned)value;
 }
 
-static bool is_word(char c)
+static bool tracepoint_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool copy(char *out, const char *from, const char *to)
+static bool tracepoint_copy_word(char *out, const char *from, const char *to)
 {
 	if (to <= from || to - from >= TRACEPOINT_NAME)
 		return false;
@@ -113,7 +113,7 @@ static bool copy(char *out, const char *from, const char *to)
 }
 
 /* Split `TYPE NAME[N]`. @end: behind it. Return: the elements; 0: it is no array; -1: it is not a declaration. */
-static int split(struct tracepoint_field *field, const char *text, const char *end)
+static int tracepoint_split(struct tracepoint_field *field, const char *text, const char *end)
 {
 	const char *bracket = end, *name;
 	int count = 0;
@@ -124,16 +124,16 @@ static int split(struct tracepoint_field *field, const char *text, const char *e
 			return -1;
 		count = isdigit((unsigned char)bracket[1]) ? (int)strtoul(bracket + 1, NULL, 10) : 1;
 	}
-	for (name = bracket; name > text && is_word(name[-1]);)
+	for (name = bracket; name > text && tracepoint_is_word(name[-1]);)
 		name--;
-	if (!copy(field->name, name, bracket))
+	if (!tracepoint_copy_word(field->name, name, bracket))
 		return -1;
 	while (name > text && name[-1] == ' ')
 		name--;
-	return copy(field->type, text, name) ? count : -1;
+	return tracepoint_copy_word(field->type, text, name) ? count : -1;
 }
 
-static bool is_whole(unsigned bytes)
+static bool tracepoint_is_whole(unsigned bytes)
 {
 	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
@@ -155,12 +155,12 @@ static void choose_kind(struct tracepoint_field *field, int count)
 										: TRACEPOINT_OTHER;
 	} else if (count > 0) {
 		field->element = (uint16_t)(field->size / (unsigned)count);
-		if (is_whole(field->element) && field->element * (unsigned)count == field->size &&
+		if (tracepoint_is_whole(field->element) && field->element * (unsigned)count == field->size &&
 		    field->size <= TRACEPOINT_ARRAY_MAX && !strchr(type, '*') && !strstr(type, "struct "))
 			field->kind = TRACEPOINT_ARRAY;
 	} else if (strchr(type, '*')) {
 		field->kind = field->size == 8 ? TRACEPOINT_POINTER : TRACEPOINT_OTHER;
-	} else if (is_whole(field->size) && strncmp(type, "struct ", 7) != 0 &&
+	} else if (tracepoint_is_whole(field->size) && strncmp(type, "struct ", 7) != 0 &&
 		   strncmp(type, "union ", 6) != 0 && strncmp(type, "__rel_loc ", 10) != 0) {
 		field->kind = TRACEPOINT_INTEGER;
 	}
@@ -172,7 +172,7 @@ static void choose_kind(struct tracepoint_field *field, int count)
 		field->kind = TRACEPOINT_OTHER;
 }
 
-static bool parse_line(struct tracepoint *out, const char *line)
+static bool tracepoint_parse_line(struct tracepoint *out, const char *line)
 {
 	struct tracepoint_field *field = &out->fields[out->count];
 	const char *text = strstr(line, field_word), *end = text ? strchr(text, ';') : NULL;
@@ -182,7 +182,7 @@ static bool parse_line(struct tracepoint *out, const char *line)
 	if (!good || out->count == TRACEPOINT_FIELDS)
 		return false;
 	*field = (struct tracepoint_field){ .name = "" };
-	count = split(field, text + sizeof(field_word) - 1, end);
+	count = tracepoint_split(field, text + sizeof(field_word) - 1, end);
 	field->offset = (uint16_t)number_behind(end, "offset:", &good);
 	field->size = (uint16_t)number_behind(end, "size:", &good);
 	field->is_signed = number_behind(end, "signed:", &good) != 0;
@@ -535,7 +535,7 @@ static void adapt_syscall(struct tracepoint *point)
  * The kernel's records lack in which call a thread goes to sleep, and whether the current thread wakes another one or was
  * interrupted.
  */
-static void add_field(struct tracepoint *point)
+static void tracepoint_add_field(struct tracepoint *point)
 {
 	static const struct {
 		const char *name;
@@ -578,7 +578,7 @@ static bool has_elements(const struct tracepoint_field *field)
 }
 
 /* The type of a field in the list of types, with 4 bits or, of an array, 8. */
-static unsigned type_of(const struct tracepoint_field *field, unsigned *bits)
+static unsigned tracepoint_type_of(const struct tracepoint_field *field, unsigned *bits)
 {
 	*bits = has_elements(field) ? 8 : 4;
 	switch (field->kind) {
@@ -635,7 +635,7 @@ void tracepoint_make_event(struct tracepoint *point)
 		char conversion[TRACEPOINT_NAME + 16];
 		size_t bytes;
 		unsigned bits;
-		const uint64_t type = type_of(field, &bits);
+		const uint64_t type = tracepoint_type_of(field, &bits);
 
 		snprintf(conversion, sizeof(conversion), field->labelled ? "%s{%s}" : "%s",
 			 conversion_of(field), field->name);
@@ -717,11 +717,11 @@ bool tracepoint_parse(struct tracepoint *out, const char *system, const char *na
 		const size_t bytes = strcspn(line, "\n");
 
 		snprintf(copied, sizeof(copied), "%.*s", (int)(bytes < sizeof(copied) ? bytes : 0), line);
-		if (!parse_line(out, copied) && out->count == TRACEPOINT_FIELDS)
+		if (!tracepoint_parse_line(out, copied) && out->count == TRACEPOINT_FIELDS)
 			break;
 	}
 	adapt_syscall(out);
-	add_field(out);
+	tracepoint_add_field(out);
 	tracepoint_make_event(out);
 	return true;
 }

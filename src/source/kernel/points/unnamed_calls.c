@@ -16,25 +16,25 @@ static const char *const names[][2] = {
 	{ "sys_enter_" COMPAT_CALL, "sys_exit_" COMPAT_CALL },
 };
 
-static void add(struct tracepoint *point, const struct tracepoint_field *field)
+static void unnamed_calls_add(struct tracepoint *point, const struct tracepoint_field *field)
 {
 	point->fields[point->count++] = *field;
 }
 
 /* The registers of another interface's arguments are unknown, so an entry of it has none. */
-static void make(struct tracepoint *point, bool exits, bool compat)
+static void unnamed_calls_make(struct tracepoint *point, bool exits, bool compat)
 {
 	*point = (struct tracepoint){ .id = UNNAMED_FIRST_ID + 2 * compat + exits,
 				      .system = TRACEPOINT_SYSCALLS };
 	snprintf(point->name, sizeof(point->name), "%s", names[compat][exits]);
 	if (exits)
-		add(point, &(struct tracepoint_field){ .name = "ret",
-						       .type = "long",
-						       .kind = TRACEPOINT_INTEGER,
-						       .is_signed = true,
-						       .offset = VALUES_PLACE,
-						       .size = 8,
-						       .bytes = 8 });
+		unnamed_calls_add(point, &(struct tracepoint_field){ .name = "ret",
+								     .type = "long",
+								     .kind = TRACEPOINT_INTEGER,
+								     .is_signed = true,
+								     .offset = VALUES_PLACE,
+								     .size = 8,
+								     .bytes = 8 });
 	for (unsigned n = 0; !exits && !compat && n < ARGUMENTS; n++) {
 		struct tracepoint_field field = { .type = "unsigned long",
 						  .kind = TRACEPOINT_POINTER,
@@ -43,19 +43,19 @@ static void make(struct tracepoint *point, bool exits, bool compat)
 						  .bytes = 8 };
 
 		snprintf(field.name, sizeof(field.name), "arg%u", n + 1);
-		add(point, &field);
+		unnamed_calls_add(point, &field);
 	}
-	add(point, &(struct tracepoint_field){ .name = "number",
-					       .type = "int",
-					       .kind = TRACEPOINT_CALL_NUMBER,
-					       .is_signed = true,
-					       .offset = NUMBER_PLACE,
-					       .size = 8,
-					       .bytes = 4 });
+	unnamed_calls_add(point, &(struct tracepoint_field){ .name = "number",
+							     .type = "int",
+							     .kind = TRACEPOINT_CALL_NUMBER,
+							     .is_signed = true,
+							     .offset = NUMBER_PLACE,
+							     .size = 8,
+							     .bytes = 4 });
 	tracepoint_make_event(point);
 }
 
-static bool is_wanted(const char *const *globs, const char *name)
+static bool unnamed_calls_is_wanted(const char *const *globs, const char *name)
 {
 	char whole[2 * TRACEPOINT_NAME];
 
@@ -75,9 +75,9 @@ int unnamed_calls_each(const char *const *globs, int (*take)(void *context, cons
 	int error = 0;
 
 	for (unsigned n = 0; n < 4 && !error; n++) {
-		if (!is_wanted(globs, names[n / 2][n % 2]))
+		if (!unnamed_calls_is_wanted(globs, names[n / 2][n % 2]))
 			continue;
-		make(&point, n % 2, n / 2);
+		unnamed_calls_make(&point, n % 2, n / 2);
 		error = take(context, &point);
 	}
 	return error;

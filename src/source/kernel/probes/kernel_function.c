@@ -74,7 +74,7 @@ bool kernel_function_is_one(const char *text)
 	       strncmp(text, of_return, strlen(of_return)) == 0;
 }
 
-static int open_types(struct types *types)
+static int kernel_function_open_types(struct types *types)
 {
 	const int file = open(types_file, O_RDONLY | O_CLOEXEC);
 	struct stat status;
@@ -110,7 +110,7 @@ static const char *type_at(const struct btf *btf, uint32_t number, unsigned *kin
 	return at;
 }
 
-static const char *name_at(const struct btf *btf, uint32_t offset)
+static const char *kernel_function_name_at(const struct btf *btf, uint32_t offset)
 {
 	return offset < btf->string_bytes ? btf->strings + offset : "";
 }
@@ -131,7 +131,7 @@ static const char *plain_type(const struct btf *btf, uint32_t *number, unsigned 
 }
 
 /* Give a field the type of a parameter. A structure by value, or a number of a floating point, is none. */
-static void take_type(const struct btf *btf, uint32_t number, struct tracepoint_field *field)
+static void kernel_function_take_type(const struct btf *btf, uint32_t number, struct tracepoint_field *field)
 {
 	unsigned kind = 0, count = 0;
 	const char *at = plain_type(btf, &number, &kind, &count);
@@ -150,8 +150,8 @@ static void take_type(const struct btf *btf, uint32_t number, struct tracepoint_
 		field->kind = TRACEPOINT_INTEGER;
 }
 
-static void add_field(struct tracepoint *point, const struct btf *btf, uint32_t type, const char *name,
-		      unsigned place)
+static void kernel_function_add_field(struct tracepoint *point, const struct btf *btf, uint32_t type,
+				      const char *name, unsigned place)
 {
 	struct tracepoint_field *field = &point->fields[point->count++];
 
@@ -160,7 +160,7 @@ static void add_field(struct tracepoint *point, const struct btf *btf, uint32_t 
 	field->source = (struct tracepoint_source){ .place = TRACEPOINT_CONTEXT,
 						    .base = (uint8_t)(place * 8),
 						    .index = TRACEPOINT_NO_REGISTER };
-	take_type(btf, type, field);
+	kernel_function_take_type(btf, type, field);
 }
 
 /* ---- members of structures */
@@ -170,8 +170,8 @@ static void add_field(struct tracepoint *point, const struct btf *btf, uint32_t 
  * @offset: its bytes are added; @type: set to its type's number
  * Return: NULL; why it cannot be recorded, as a phrase.
  */
-static const char *find_member(const struct btf *btf, uint32_t structure, const char *name, uint32_t *offset,
-			       uint32_t *type, int deep)
+static const char *kernel_function_find_member(const struct btf *btf, uint32_t structure, const char *name,
+					       uint32_t *offset, uint32_t *type, int deep)
 {
 	static const char missing[] = "there is no such member";
 	unsigned kind = 0, count = 0;
@@ -180,7 +180,8 @@ static const char *find_member(const struct btf *btf, uint32_t structure, const 
 	if (!at || (kind != KIND_STRUCTURE && kind != KIND_UNION) || deep == MEMBERS_DEEP)
 		return deep ? missing : "it leads to no structure";
 	for (unsigned n = 0; n < count && why == missing; n++) {
-		const char *member = at + TYPE + n * MEMBER, *named = name_at(btf, number_load32(member));
+		const char *member = at + TYPE + n * MEMBER,
+			   *named = kernel_function_name_at(btf, number_load32(member));
 		const bool has_bits = number_load32(at + 4) >> 31;
 		const uint32_t bits = number_load32(member + 8),
 			       bytes = (has_bits ? bits & (MEMBER_BITS - 1) : bits) / 8;
@@ -192,7 +193,8 @@ static const char *find_member(const struct btf *btf, uint32_t structure, const 
 		} else if (!*named) {
 			uint32_t inside = *offset + bytes;
 
-			why = find_member(btf, number_load32(member + 4), name, &inside, type, deep + 1);
+			why = kernel_function_find_member(btf, number_load32(member + 4), name, &inside, type,
+							  deep + 1);
 			*offset = why == missing ? *offset : inside;
 		}
 	}
@@ -200,7 +202,7 @@ static const char *find_member(const struct btf *btf, uint32_t structure, const 
 }
 
 /* Whether a type is an array of characters, which a field has as a text. */
-static bool is_text(const struct btf *btf, uint32_t type)
+static bool kernel_function_is_text(const struct btf *btf, uint32_t type)
 {
 	unsigned kind = 0, count = 0;
 	const char *at = plain_type(btf, &type, &kind, &count);
@@ -230,7 +232,7 @@ static const char *step_to(const struct btf *btf, struct tracepoint_source *sour
 		return "it is no pointer to a structure";
 	}
 	offset = source->offsets[source->steps - 1];
-	why = find_member(btf, *type, name, &offset, type, 0);
+	why = kernel_function_find_member(btf, *type, name, &offset, type, 0);
 	if (!why && offset > UINT16_MAX)
 		return "it lies too far from its structure's beginning";
 	source->offsets[source->steps - 1] = (uint16_t)offset;
@@ -249,8 +251,8 @@ static const char *take_members(const struct btf *btf, struct tracepoint_field *
 	if (why)
 		return why;
 	field->kind = TRACEPOINT_OTHER;
-	take_type(btf, type, field);
-	if (field->kind == TRACEPOINT_OTHER && is_text(btf, type)) {
+	kernel_function_take_type(btf, type, field);
+	if (field->kind == TRACEPOINT_OTHER && kernel_function_is_text(btf, type)) {
 		field->source.is_address = true;
 		field->kind = TRACEPOINT_KERNEL_TEXT;
 	}
@@ -271,14 +273,15 @@ static bool choose_one(struct tracepoint *point, const struct btf *btf, const ch
 
 	probe_arguments_next(&path, name);
 	while (place < count &&
-	       strcmp(name_at(btf, number_load32(prototype + TYPE + place * PARAMETER)), name) != 0)
+	       strcmp(kernel_function_name_at(btf, number_load32(prototype + TYPE + place * PARAMETER)),
+		      name) != 0)
 		place++;
 	if (place == count) {
 		snprintf(why, PROBE_WHY, "%s has no parameter %s", point->name, name);
 		return false;
 	}
 	type = number_load32(prototype + TYPE + place * PARAMETER + 4);
-	add_field(point, btf, type, name, place);
+	kernel_function_add_field(point, btf, type, name, place);
 	field = &point->fields[point->count - 1];
 	wrong = *path ? take_members(btf, field, type, path) : NULL;
 	if (wrong) {
@@ -292,8 +295,8 @@ static bool choose_one(struct tracepoint *point, const struct btf *btf, const ch
 }
 
 /* The parameters that are wanted, in the user's order. Return: whether all of them are there. */
-static bool choose(struct tracepoint *point, const struct btf *btf, const char *prototype, unsigned count,
-		   const struct probe_arguments *wanted, char why[PROBE_WHY])
+static bool kernel_function_choose(struct tracepoint *point, const struct btf *btf, const char *prototype,
+				   unsigned count, const struct probe_arguments *wanted, char why[PROBE_WHY])
 {
 	for (unsigned n = 0; n < wanted->count; n++)
 		if (!choose_one(point, btf, prototype, count, &wanted->list[n], why))
@@ -311,23 +314,28 @@ static int make_point(struct tracepoint *point, const struct btf *btf, const cha
 	if (!prototype || kind != KIND_PROTOTYPE || count > FUNCTION_PARAMETERS)
 		return 1;
 	if (description->returns)
-		add_field(point, btf, number_load32(prototype + 8), "ret", count);
+		kernel_function_add_field(point, btf, number_load32(prototype + 8), "ret", count);
 	else if (description->arguments.count)
-		return choose(point, btf, prototype, count, &description->arguments, why) ? 0 : -EINVAL;
+		return kernel_function_choose(point, btf, prototype, count, &description->arguments, why)
+			       ? 0
+			       : -EINVAL;
 	for (unsigned n = 0; n < count && !description->returns; n++)
-		add_field(point, btf, number_load32(prototype + TYPE + n * PARAMETER + 4),
-			  name_at(btf, number_load32(prototype + TYPE + n * PARAMETER)), n);
+		kernel_function_add_field(
+			point, btf, number_load32(prototype + TYPE + n * PARAMETER + 4),
+			kernel_function_name_at(btf, number_load32(prototype + TYPE + n * PARAMETER)), n);
 	return 0;
 }
 
-static int find(const struct btf *btf, const struct description *description,
-		int (*take)(void *context, const struct tracepoint *), void *context, char why[PROBE_WHY])
+static int kernel_function_find_types(const struct btf *btf, const struct description *description,
+				      int (*take)(void *context, const struct tracepoint *), void *context,
+				      char why[PROBE_WHY])
 {
 	unsigned kind, count, found = 0;
 	int error = 0;
 
 	for (uint32_t n = 1; n <= btf->count && error >= 0; n++) {
-		const char *at = type_at(btf, n, &kind, &count), *name = name_at(btf, number_load32(at));
+		const char *at = type_at(btf, n, &kind, &count),
+			   *name = kernel_function_name_at(btf, number_load32(at));
 		struct tracepoint point = { .id = KERNEL_FUNCTION_FIRST_ID + 2 * n + description->returns,
 					    .function = n,
 					    .is_return = description->returns };
@@ -372,12 +380,12 @@ int kernel_function_find(const char *text, int (*take)(void *context, const stru
 		return -EINVAL;
 	if (parenthesis)
 		*parenthesis = 0;
-	error = open_types(&types);
+	error = kernel_function_open_types(&types);
 	if (error)
 		snprintf(why, PROBE_WHY, "%s: %s; functions of the kernel need its types (BTF)", types_file,
 			 strerror(-error));
 	else
-		error = find(&types.btf, &description, take, context, why);
+		error = kernel_function_find_types(&types.btf, &description, take, context, why);
 	if (types.bytes)
 		btf_close(&types.btf);
 	free(types.bytes);

@@ -32,7 +32,7 @@ bool probe_is_one(const char *text)
 }
 
 /* Open the file: a path, or a command. Return: a descriptor or -errno. */
-static int open_file(const char *name, char path[PATH_MAX])
+static int probe_open_file(const char *name, char path[PATH_MAX])
 {
 	if (!program_path(path, name) && !(strchr(name, '/') && realpath(name, path)))
 		return -ENOENT;
@@ -50,7 +50,7 @@ static void append_text(char *out, size_t room, const char *text)
 }
 
 /* Names of events have few characters. */
-static void append(char *out, size_t room, const char *text)
+static void probe_append(char *out, size_t room, const char *text)
 {
 	size_t used = strlen(out);
 
@@ -70,15 +70,15 @@ static void name_point(struct tracepoint *point, const char *path, const struct 
 	const char *slash = strrchr(path, '/');
 	char name[PROBE_NAME];
 
-	append(point->name, 28, slash ? slash + 1 : path);
-	append(point->name, sizeof(point->name), ":");
+	probe_append(point->name, 28, slash ? slash + 1 : path);
+	probe_append(point->name, sizeof(point->name), ":");
 	if (*place->provider) {
-		append(point->name, sizeof(point->name) - 20, place->provider);
-		append(point->name, sizeof(point->name), ":");
+		probe_append(point->name, sizeof(point->name) - 20, place->provider);
+		probe_append(point->name, sizeof(point->name), ":");
 	}
 	snprintf(name, sizeof(name), "%.*s", (int)bytes, place->name);
-	append(point->name, sizeof(point->name) - strlen(shift), name);
-	append(point->name, sizeof(point->name), shift);
+	probe_append(point->name, sizeof(point->name) - strlen(shift), name);
+	probe_append(point->name, sizeof(point->name), shift);
 }
 
 /* Whether another place is of a function of the same name with other parameters. */
@@ -155,9 +155,9 @@ static bool take_types(struct tracepoint *point, const struct probe_description 
 	return probe_types_arguments(point, known, given, taker->why) || taker->count > 1;
 }
 
-static int take_place(const struct probe_description *description, const char *path, int file,
-		      const struct probe_place *place, const char *spec, const char *shift,
-		      struct taker *taker)
+static int probe_take_place(const struct probe_description *description, const char *path, int file,
+			    const struct probe_place *place, const char *spec, const char *shift,
+			    struct taker *taker)
 {
 	static unsigned number = PROBE_FIRST_ID;
 	struct call_arguments known; /* has texts of the point */
@@ -183,8 +183,8 @@ static int take_place(const struct probe_description *description, const char *p
 	return taker->take(taker->context, &point);
 }
 
-static int explain(char why[PROBE_WHY], const struct probe_description *description, const char *path,
-		   int error)
+static int probe_explain(char why[PROBE_WHY], const struct probe_description *description, const char *path,
+			 int error)
 {
 	const char *kind = description->provider ? "probe" : "function";
 
@@ -202,13 +202,13 @@ static int explain(char why[PROBE_WHY], const struct probe_description *descript
 }
 
 /* Functions that are not what was asked for, but may be what was meant. */
-static int suggest(char why[PROBE_WHY], const struct probe_description *description, const char *path,
-		   const struct probe_place *places, unsigned count)
+static int probe_suggest(char why[PROBE_WHY], const struct probe_description *description, const char *path,
+			 const struct probe_place *places, unsigned count)
 {
 	const bool overloads = places->match >= PROBE_BY_GLOB;
 	size_t used;
 
-	explain(why, description, path, 0);
+	probe_explain(why, description, path, 0);
 	used = strlen(why);
 	used += (size_t)snprintf(why + used, PROBE_WHY - used, overloads ? "; there is" : "; did you mean");
 	for (unsigned n = 0; n < count && n < SUGGESTED && used < PROBE_WHY; n++) {
@@ -234,14 +234,14 @@ static int check_list(struct probe_description *description, const char *path,
 	if (!*description->wrong)
 		return 0;
 	if (!description->provider && strlen(places->name) > places->bare)
-		return suggest(why, description, path, places, count);
+		return probe_suggest(why, description, path, places, count);
 	snprintf(why, PROBE_WHY, "%s", description->wrong);
 	return -EINVAL;
 }
 
 /* Burin's own record of calls does not change the stack of such programs for long, and puts it back before it is unwound. */
-static int refuse(char why[PROBE_WHY], const struct probe_description *description,
-		  const struct probe_place *place)
+static int probe_refuse(char why[PROBE_WHY], const struct probe_description *description,
+			const struct probe_place *place)
 {
 	const char *phrase = probe_refusals[place->refused], *sign = *description->shift ? "+" : "";
 	char name[PROBE_NAME] = "";
@@ -281,7 +281,7 @@ static int take_places(const struct probe_description *description, const char *
 		if (is_ambiguous(places, specs, count, n))
 			snprintf(shift, sizeof(shift), "%s.0x%" PRIx64, description->shift,
 				 places[n].function);
-		error = take_place(description, path, file, &places[n], specs[n], shift, taker);
+		error = probe_take_place(description, path, file, &places[n], specs[n], shift, taker);
 	}
 	for (unsigned n = 0; specs && n < count; n++)
 		free(specs[n]);
@@ -309,8 +309,8 @@ static int explain_line(char why[PROBE_WHY], const struct probe_description *des
 }
 
 /* The addresses that are described, if functions are not. @lines: the caller frees its addresses */
-static int find_addresses(const struct probe_description *description, const char *path, int file,
-			  struct probe_lines *lines, struct probe_search *search, char why[PROBE_WHY])
+static int probe_find_addresses(const struct probe_description *description, const char *path, int file,
+				struct probe_lines *lines, struct probe_search *search, char why[PROBE_WHY])
 {
 	int error;
 
@@ -322,7 +322,7 @@ static int find_addresses(const struct probe_description *description, const cha
 		return 0;
 	error = probe_lines_find(path, file, description->source, (uint32_t)description->number, lines);
 	if (error)
-		return explain(why, description, path, error);
+		return probe_explain(why, description, path, error);
 	search->addresses = lines->addresses;
 	search->address_count = lines->count;
 	return lines->count ? 0 : explain_line(why, description, path, lines);
@@ -338,12 +338,12 @@ static int find_places(struct probe_description *description, const char *path, 
 				       .is_shifted = *description->shift,
 				       .number = description->number };
 	struct probe_lines lines = { .addresses = NULL };
-	int error = find_addresses(description, path, file, &lines, &search, why);
+	int error = probe_find_addresses(description, path, file, &lines, &search, why);
 
 	if (!error) {
 		error = probe_file_find(file, &search, places, count);
 		if (error || !*count)
-			error = explain(why, description, path, error);
+			error = probe_explain(why, description, path, error);
 	}
 	free(lines.addresses);
 	if (error)
@@ -352,10 +352,10 @@ static int find_places(struct probe_description *description, const char *path, 
 	for (unsigned n = 0; *description->source && n < *count; n++)
 		(*places)[n].function = 0;
 	if ((*places)->match < PROBE_BY_GLOB)
-		return suggest(why, description, path, *places, *count);
+		return probe_suggest(why, description, path, *places, *count);
 	if (check_list(description, path, *places, *count, why) != 0)
 		return -EINVAL;
-	return *count == 1 && (*places)->refused ? refuse(why, description, *places) : 0;
+	return *count == 1 && (*places)->refused ? probe_refuse(why, description, *places) : 0;
 }
 
 int probe_find(const char *text, int *file, int (*take)(void *context, const struct tracepoint *),
@@ -372,16 +372,16 @@ int probe_find(const char *text, int *file, int (*take)(void *context, const str
 	*file = -1;
 	if (error)
 		return error;
-	*file = open_file(description.file, path);
+	*file = probe_open_file(description.file, path);
 	if (*file < 0)
-		return explain(why, &description, description.file, *file);
+		return probe_explain(why, &description, description.file, *file);
 	error = find_places(&description, path, *file, &places, &count, why);
 	if (!error) {
 		struct taker taker = { take, context, places, count, false, why };
 
 		error = take_places(&description, path, *file, places, count, &taker);
 		if (!error && description.arguments.count && !taker.found)
-			error = suggest(why, &description, path, places, count);
+			error = probe_suggest(why, &description, path, places, count);
 	}
 	free(places);
 	return error;

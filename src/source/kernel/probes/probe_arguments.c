@@ -56,7 +56,7 @@ static bool is_type(const char *text, size_t bytes)
 	return false;
 }
 
-static bool is_name(const char *text, size_t bytes)
+static bool probe_arguments_is_name(const char *text, size_t bytes)
 {
 	if (!bytes || is_type(text, bytes) || bytes >= TRACEPOINT_NAME || (*text >= '0' && *text <= '9'))
 		return false;
@@ -89,14 +89,14 @@ bool probe_arguments_has_members(const struct probe_arguments *arguments)
 }
 
 /* Make the field's name of a path. Return: whether each of its parts is a name. */
-static bool name_field(struct probe_argument *out)
+static bool probe_arguments_name_field(struct probe_argument *out)
 {
 	const char *rest = out->path;
 	char part[TRACEPOINT_NAME];
 	size_t used = 0;
 
 	while (probe_arguments_next(&rest, part)) {
-		if (!is_name(part, strlen(part)))
+		if (!probe_arguments_is_name(part, strlen(part)))
 			return false;
 		used += (size_t)snprintf(out->name + used, sizeof(out->name) - used, "%s%s", used ? "_" : "",
 					 part);
@@ -105,7 +105,7 @@ static bool name_field(struct probe_argument *out)
 }
 
 /* Parse one of the arguments. Return: the text behind it; NULL: it is wrong. */
-static const char *parse_one(struct probe_argument *out, const char *text)
+static const char *probe_arguments_parse_one(struct probe_argument *out, const char *text)
 {
 	const size_t name = strcspn(text, ":,) ");
 	size_t type;
@@ -113,7 +113,7 @@ static const char *parse_one(struct probe_argument *out, const char *text)
 	if (name >= sizeof(out->path))
 		return NULL;
 	snprintf(out->path, sizeof(out->path), "%.*s", (int)name, text);
-	if (!name_field(out))
+	if (!probe_arguments_name_field(out))
 		return NULL;
 	text += name;
 	if (*text != ':')
@@ -137,7 +137,7 @@ bool probe_arguments_parse(struct probe_arguments *out, const char *text, char *
 		return true;
 	text += 1 + strspn(text + 1, " ");
 	while (*text && *text != ')' && out->count < PROBE_ARGUMENTS_MAX) {
-		text = parse_one(&out->list[out->count++], text);
+		text = probe_arguments_parse_one(&out->list[out->count++], text);
 		if (!text)
 			break;
 		text += strspn(text, " ");
@@ -156,7 +156,7 @@ bool probe_arguments_parse(struct probe_arguments *out, const char *text, char *
 
 /* ---- the fields */
 
-static struct tracepoint_field *add_field(struct tracepoint *point)
+static struct tracepoint_field *probe_arguments_add_field(struct tracepoint *point)
 {
 	struct tracepoint_field *field = &point->fields[point->count++];
 
@@ -191,7 +191,7 @@ static void take_register(struct tracepoint_field *field, uint8_t place)
 
 void probe_arguments_of_return(struct tracepoint *point, const struct probe_arguments *given)
 {
-	struct tracepoint_field *field = add_field(point);
+	struct tracepoint_field *field = probe_arguments_add_field(point);
 
 	strcpy(field->name, "ret");
 	take_register(field, registers[0].offset);
@@ -207,7 +207,7 @@ uint8_t probe_arguments_register(unsigned n)
 void probe_arguments_of_function(struct tracepoint *point, const struct probe_arguments *given)
 {
 	for (unsigned n = 0; n < given->count; n++) {
-		struct tracepoint_field *field = add_field(point);
+		struct tracepoint_field *field = probe_arguments_add_field(point);
 
 		if (n < sizeof(argument_registers))
 			take_register(field, argument_registers[n]);
@@ -255,7 +255,7 @@ static bool parse_memory(const char *text, struct tracepoint_source *out)
 	return text && text[0] == ')' && !text[1] && !shift;
 }
 
-static bool parse_place(const char *text, struct tracepoint_source *out)
+static bool probe_arguments_parse_place(const char *text, struct tracepoint_source *out)
 {
 	const char *end;
 	char *behind;
@@ -292,7 +292,7 @@ static void parse_argument(struct tracepoint_field *field, const char *text)
 	} else {
 		return;
 	}
-	if (parse_place(at, &field->source))
+	if (probe_arguments_parse_place(at, &field->source))
 		field->kind = TRACEPOINT_INTEGER;
 }
 
@@ -300,7 +300,7 @@ void probe_arguments_of_note(struct tracepoint *point, const struct probe_argume
 {
 	while (*(text += strspn(text, " ")) && point->count < PROBE_ARGUMENTS_MAX) {
 		const size_t bytes = strcspn(text, " ");
-		struct tracepoint_field *field = add_field(point);
+		struct tracepoint_field *field = probe_arguments_add_field(point);
 		char one[64];
 
 		if (bytes < sizeof(one)) {

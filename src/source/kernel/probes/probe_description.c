@@ -10,18 +10,19 @@
 /* Kinds of probes, by the word before the first colon. */
 static const char of_functions[] = "u:", of_returns[] = "uret:", of_notes[] = "usdt:";
 
-static bool starts(const char *text, const char *kind)
+static bool probe_description_starts(const char *text, const char *kind)
 {
 	return strncmp(text, kind, strlen(kind)) == 0;
 }
 
 bool probe_description_is_one(const char *text)
 {
-	return starts(text, of_functions) || starts(text, of_returns) || starts(text, of_notes);
+	return probe_description_starts(text, of_functions) || probe_description_starts(text, of_returns) ||
+	       probe_description_starts(text, of_notes);
 }
 
 /* Whether a colon separates parts: not that of "::", nor that of a mark of the ABI, "f[abi:cxx11]". */
-static bool separates(const char *text, const char *colon)
+static bool probe_description_separates(const char *text, const char *colon)
 {
 	static const char mark[] = "[abi";
 	const size_t bytes = sizeof(mark) - 1;
@@ -31,11 +32,11 @@ static bool separates(const char *text, const char *colon)
 }
 
 /* Cut the text at its last colon before parentheses and templates. Return: the part behind it; NULL: it has none. */
-static char *cut(char *text)
+static char *probe_description_cut(char *text)
 {
 	char *colon = text + strcspn(text, "(<{");
 
-	while (colon > text && !(*colon == ':' && separates(text, colon)))
+	while (colon > text && !(*colon == ':' && probe_description_separates(text, colon)))
 		colon--;
 	if (colon == text || !colon[1])
 		return NULL;
@@ -75,7 +76,7 @@ static void parse_list(struct probe_description *out, const char *list)
 }
 
 /* Parse a number: "0x1f", "31". Return: whether it is all of the text. */
-static bool parse_number(const char *text, uint64_t *out)
+static bool probe_description_parse_number(const char *text, uint64_t *out)
 {
 	char *end;
 
@@ -85,13 +86,13 @@ static bool parse_number(const char *text, uint64_t *out)
 }
 
 /* "SOURCE:LINE" instead of a function: then the name is all of that. Return: false: the source is missing. */
-static bool parse_line(struct probe_description *out, char *name)
+static bool probe_description_parse_line(struct probe_description *out, char *name)
 {
 	char *source;
 
-	if (!*name || name[strspn(name, "0123456789")] || !parse_number(name, &out->number))
+	if (!*name || name[strspn(name, "0123456789")] || !probe_description_parse_number(name, &out->number))
 		return true;
-	source = cut(out->text);
+	source = probe_description_cut(out->text);
 	if (!source)
 		return false;
 	strcpy(out->source, source);
@@ -101,13 +102,13 @@ static bool parse_line(struct probe_description *out, char *name)
 }
 
 /* An address instead of a name, or an offset behind it. */
-static void parse_place(struct probe_description *out, char *name)
+static void probe_description_parse_place(struct probe_description *out, char *name)
 {
 	char *sign = strrchr(name, '+');
 
-	out->is_address = strncmp(name, "0x", 2) == 0 && parse_number(name, &out->number);
+	out->is_address = strncmp(name, "0x", 2) == 0 && probe_description_parse_number(name, &out->number);
 	if (out->is_address || !sign || sign == name || strlen(sign) >= sizeof(out->shift) ||
-	    !parse_number(sign + 1, &out->number))
+	    !probe_description_parse_number(sign + 1, &out->number))
 		return;
 	snprintf(out->shift, sizeof(out->shift), "%s", sign);
 	*sign = 0;
@@ -115,7 +116,8 @@ static void parse_place(struct probe_description *out, char *name)
 
 int probe_description_parse(struct probe_description *out, const char *text, char why[PROBE_WHY])
 {
-	const bool notes = starts(text, of_notes), returns = starts(text, of_returns);
+	const bool notes = probe_description_starts(text, of_notes),
+		   returns = probe_description_starts(text, of_returns);
 	char *name, *list;
 
 	if (strlen(text) >= sizeof(out->text)) {
@@ -124,8 +126,8 @@ int probe_description_parse(struct probe_description *out, const char *text, cha
 	}
 	out->returns = returns;
 	strcpy(out->text, text + strlen(notes ? of_notes : returns ? of_returns : of_functions));
-	name = cut(out->text);
-	out->provider = notes && name ? cut(out->text) : NULL;
+	name = probe_description_cut(out->text);
+	out->provider = notes && name ? probe_description_cut(out->text) : NULL;
 	out->file = out->text;
 	out->name = name;
 	if (!name || !*out->file || (notes && !out->provider)) {
@@ -145,8 +147,8 @@ int probe_description_parse(struct probe_description *out, const char *text, cha
 		return -EINVAL;
 	}
 	if (!notes)
-		parse_place(out, name);
-	if (!notes && !parse_line(out, name)) {
+		probe_description_parse_place(out, name);
+	if (!notes && !probe_description_parse_line(out, name)) {
 		snprintf(why, PROBE_WHY, "give u:FILE:SOURCE:LINE or u:FILE:FUNCTION");
 		return -EINVAL;
 	}

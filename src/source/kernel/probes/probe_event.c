@@ -35,7 +35,7 @@ static int open_definitions(int mode)
 }
 
 /* The kernel takes one definition for each write. */
-static int define(int file, const char *line)
+static int probe_event_define(int file, const char *line)
 {
 	return write(file, line, strlen(line)) < 0 ? -errno : 0;
 }
@@ -48,7 +48,7 @@ struct places {
 	char *why; /* about the first one that is refused; PROBE_WHY bytes */
 };
 
-static int take(void *context, const struct tracepoint *point)
+static int probe_event_take(void *context, const struct tracepoint *point)
 {
 	struct places *places = context;
 	char line[PROBE_LINE], counter[32] = "";
@@ -65,18 +65,18 @@ static int take(void *context, const struct tracepoint *point)
 		snprintf(counter, sizeof(counter), "(0x%" PRIx64 ")", point->counter);
 	snprintf(line, sizeof(line), "%c:%s/hits /proc/self/fd/%d:0x%" PRIx64 "%s",
 		 point->is_return ? 'r' : 'p', places->group, point->file, point->site, counter);
-	error = define(places->file, line);
+	error = probe_event_define(places->file, line);
 	/* Two names of one place. */
 	return error == -EEXIST && places->count > 1 ? 0 : error;
 }
 
-static int find(const char *text, struct places *places, char why[PROBE_WHY])
+static int probe_event_find(const char *text, struct places *places, char why[PROBE_WHY])
 {
 	int file, error;
 
 	*why = 0;
 	places->why = why;
-	error = probe_find(text, &file, take, places, why);
+	error = probe_find(text, &file, probe_event_take, places, why);
 	if (file >= 0)
 		close(file);
 	if (!error && !places->count)
@@ -103,7 +103,8 @@ int probe_event_check(const char *text, unsigned *refused, char why[PROBE_WHY])
 {
 	struct places places = { .file = -1 };
 	char of_tracefs[PROBE_WHY];
-	const int error = find(text, &places, why), file = error ? error : open_to_define(of_tracefs);
+	const int error = probe_event_find(text, &places, why),
+		  file = error ? error : open_to_define(of_tracefs);
 
 	*refused = places.refused;
 	if (file < 0 && !error)
@@ -119,12 +120,12 @@ static void remove_group(int file, const char *group)
 	char line[PROBE_LINE];
 
 	snprintf(line, sizeof(line), "-:%s/hits", group);
-	for (unsigned n = 0; n < PROBE_REMOVALS && define(file, line) == -EBUSY; n++)
+	for (unsigned n = 0; n < PROBE_REMOVALS && probe_event_define(file, line) == -EBUSY; n++)
 		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
 
 /* Remove those of recorders that have ended. @file: of the definitions */
-static void sweep(int file)
+static void probe_event_sweep(int file)
 {
 	const int to_read = open_definitions(O_RDONLY);
 	FILE *in = to_read < 0 ? NULL : fdopen(to_read, "r");
@@ -146,7 +147,7 @@ static void sweep(int file)
 }
 
 /* The description as a name: its kind, the file's last part, and the rest up to arguments, in the characters of names. */
-static void set_label(struct probe_event *event, const char *text)
+static void probe_event_set_label(struct probe_event *event, const char *text)
 {
 	static struct probe_description description;
 	char ignored[PROBE_WHY];
@@ -179,13 +180,13 @@ int probe_event_make(struct probe_event *out, const char *text, char why[PROBE_W
 	*out = (struct probe_event){ .made = false };
 	if (places.file < 0)
 		return places.file;
-	sweep(places.file);
+	probe_event_sweep(places.file);
 	snprintf(group, sizeof(group), form, pid, session_start_time(pid));
-	error = find(text, &places, why);
+	error = probe_event_find(text, &places, why);
 	if (error)
 		remove_group(places.file, group);
 	else
-		set_label(out, text);
+		probe_event_set_label(out, text);
 	close(places.file);
 	out->made = !error;
 	snprintf(out->name, sizeof(out->name), "%.50s:hits", group);

@@ -11,7 +11,7 @@
  * sides.
  *
  * Both sides keep only the best places. The child sends what fits as well as the best so far; if a better one comes,
- * both start again from there (put_place(), receive()). So nothing has to be sorted, and the pipe needs no end mark
+ * both start again from there (probe_file_put_place(), probe_file_receive()). So nothing has to be sorted, and the pipe needs no end mark
  * but its close.
  *
  * Where a probe must not be: inside an instruction, where a breakpoint would change another one. Symbols are begins.
@@ -77,7 +77,7 @@ struct finder {
 /* ---- in the child */
 
 /* Places that fit better replace the others, and so does a name that is nearer. */
-static int put_place(struct finder *finder, const struct probe_place *place)
+static int probe_file_put_place(struct finder *finder, const struct probe_place *place)
 {
 	if (place->match > finder->best || place->match == PROBE_NEAR)
 		finder->count = 0;
@@ -88,7 +88,7 @@ static int put_place(struct finder *finder, const struct probe_place *place)
 }
 
 /* The bytes of a section, which the caller frees; NULL: it is not there, or too large. */
-static char *load(const struct image *image, const char *name, uint64_t most, size_t *bytes)
+static char *probe_file_load(const struct image *image, const char *name, uint64_t most, size_t *bytes)
 {
 	struct image_section section;
 	char *data;
@@ -104,7 +104,7 @@ static char *load(const struct image *image, const char *name, uint64_t most, si
 
 /* ---- return instructions */
 
-static bool is_go(const struct image *image)
+static bool probe_file_is_go(const struct image *image)
 {
 	struct image_section section;
 
@@ -118,11 +118,11 @@ static bool may_be_unwound(const struct image *image)
 	static const char *const marks[] = { "_Unwind_Resume", "_Unwind_RaiseException",
 					     "__gxx_personality_v0", "__cxa_throw", "rust_eh_personality" };
 	static const char *const tables[] = { ".dynstr", ".strtab" };
-	bool found = is_go(image);
+	bool found = probe_file_is_go(image);
 
 	for (unsigned n = 0; n < 2 && !found; n++) {
 		size_t bytes = 0;
-		char *names = load(image, tables[n], NAMES_MAX, &bytes);
+		char *names = probe_file_load(image, tables[n], NAMES_MAX, &bytes);
 
 		for (unsigned m = 0; m < sizeof(marks) / sizeof(marks[0]) && names; m++)
 			found |= memmem(names, bytes, marks[m], strlen(marks[m]) + 1) != NULL;
@@ -132,7 +132,7 @@ static bool may_be_unwound(const struct image *image)
 }
 
 /* Whether a symbol is the cold part of a function, which compilers put elsewhere: "NAME.cold", "NAME.cold.3". */
-static bool is_part(const struct finder *finder, const Elf64_Sym *symbol, const char *name)
+static bool probe_file_is_part(const struct finder *finder, const Elf64_Sym *symbol, const char *name)
 {
 	static const char cold[] = ".cold";
 	const size_t bytes = strlen(name);
@@ -155,7 +155,8 @@ static bool find_part(const struct finder *finder, const char *name, uint64_t ad
 
 		for (size_t n = 0; n < got; n++) {
 			*part = symbols[n];
-			if (address - part->st_value < part->st_size && is_part(finder, part, name))
+			if (address - part->st_value < part->st_size &&
+			    probe_file_is_part(finder, part, name))
 				return true;
 		}
 		at += got * sizeof(symbols[0]);
@@ -197,14 +198,14 @@ static int put_instructions(struct finder *finder, const Elf64_Sym *symbol,
 
 	for (unsigned n = 0; n < returns->count && !error; n++)
 		if (image_offset(&finder->image, symbol->st_value + returns->returns[n], &place->offset) == 0)
-			error = put_place(finder, place);
+			error = probe_file_put_place(finder, place);
 	return error;
 }
 
 /* Find the cold part to which a function jumps; there is one at most. Return: PROBE_LEAVES: it jumps elsewhere. */
-static enum probe_refusal read_part(const struct finder *finder, const Elf64_Sym *symbol, const char *name,
-				    const struct probe_returns *own, Elf64_Sym *part,
-				    struct probe_returns *of_part)
+static enum probe_refusal probe_file_read_part(const struct finder *finder, const Elf64_Sym *symbol,
+					       const char *name, const struct probe_returns *own,
+					       Elf64_Sym *part, struct probe_returns *of_part)
 {
 	enum probe_refusal refusal = PROBE_TAKEN;
 
@@ -233,13 +234,14 @@ static int put_returns(struct finder *finder, const Elf64_Sym *symbol, struct pr
 	int error;
 
 	if (!refusal)
-		refusal = read_part(finder, symbol, finder->function.symbol, &own, &part, &of_part);
+		refusal =
+			probe_file_read_part(finder, symbol, finder->function.symbol, &own, &part, &of_part);
 	if (!refusal && !own.count && !of_part.count)
 		refusal = PROBE_NEVER_RETURNS;
 	place->is_return = false;
 	place->refused = refusal;
 	if (refusal)
-		return put_place(finder, place);
+		return probe_file_put_place(finder, place);
 	error = put_instructions(finder, symbol, &own, place);
 	return error ? error : put_instructions(finder, &part, &of_part, place);
 }
@@ -247,7 +249,8 @@ static int put_returns(struct finder *finder, const Elf64_Sym *symbol, struct pr
 /* ---- places within functions */
 
 /* The code around an address by the unwind tables, for functions without a size or a symbol. */
-static bool find_extent(const struct finder *finder, uint64_t address, uint64_t *begin, uint64_t *bytes)
+static bool probe_file_find_extent(const struct finder *finder, uint64_t address, uint64_t *begin,
+				   uint64_t *bytes)
 {
 	struct unwind_table *table;
 	bool found;
@@ -267,7 +270,7 @@ static enum probe_refusal place_within(const struct finder *finder, uint64_t beg
 	uint64_t offset;
 	uint8_t *code;
 
-	if (!bytes && !find_extent(finder, begin, &begin, &bytes))
+	if (!bytes && !probe_file_find_extent(finder, begin, &begin, &bytes))
 		return PROBE_WITHOUT_SIZE;
 	if (bytes > PROBE_CODE_MAX || image_offset(&finder->image, begin, &offset) != 0)
 		return PROBE_CODE_UNKNOWN;
@@ -286,7 +289,7 @@ static enum probe_refusal place_within(const struct finder *finder, uint64_t beg
 	return refusal;
 }
 
-static bool is_code(const struct finder *finder, uint64_t address)
+static bool probe_file_is_code(const struct finder *finder, uint64_t address)
 {
 	const struct image *image = &finder->image;
 
@@ -316,9 +319,10 @@ static int put_address(struct finder *finder)
 
 	snprintf(place.name, sizeof(place.name), "%.*s", PROBE_NAME - 1, finder->search->name);
 	place.bare = (uint32_t)strlen(place.name);
-	if (is_code(finder, address) && (bytes || find_extent(finder, address, &begin, &bytes)))
+	if (probe_file_is_code(finder, address) &&
+	    (bytes || probe_file_find_extent(finder, address, &begin, &bytes)))
 		place.refused = place_within(finder, begin, bytes, address, &place);
-	return put_place(finder, &place);
+	return probe_file_put_place(finder, &place);
 }
 
 /* ---- symbols and notes */
@@ -339,7 +343,7 @@ static void name_place(const struct finder *finder, struct probe_place *place)
 	place->bare = (uint32_t)(bare < sizeof(place->name) ? bare : sizeof(place->name) - 1);
 }
 
-static int take_symbol(struct finder *finder, const Elf64_Sym *symbol)
+static int probe_file_take_symbol(struct finder *finder, const Elf64_Sym *symbol)
 {
 	struct probe_place place = { .counter = 0 };
 	const unsigned type = ELF64_ST_TYPE(symbol->st_info);
@@ -361,7 +365,7 @@ static int take_symbol(struct finder *finder, const Elf64_Sym *symbol)
 		place.refused = place_within(finder, symbol->st_value, symbol->st_size,
 					     symbol->st_value + finder->search->number, &place);
 	return place.is_return && finder->unwound && !place.refused ? put_returns(finder, symbol, &place)
-								    : put_place(finder, &place);
+								    : probe_file_put_place(finder, &place);
 }
 
 /* The symbols of a table. Return: 0, also if there is no table; -errno. */
@@ -369,7 +373,7 @@ static int each_symbol(struct finder *finder, const char *table, const char *tex
 		       int (*take)(struct finder *, const Elf64_Sym *))
 {
 	Elf64_Sym symbols[256];
-	char *names = load(&finder->image, texts, NAMES_MAX, &finder->names_bytes);
+	char *names = probe_file_load(&finder->image, texts, NAMES_MAX, &finder->names_bytes);
 	uint64_t left = 0, at = 0;
 	int error = 0;
 
@@ -395,7 +399,7 @@ static int each_symbol(struct finder *finder, const char *table, const char *tex
 }
 
 /* Copy a text of a note. Return: the text behind it; NULL: it does not end in the note, or is too long. */
-static const char *copy_text(const char *at, const char *end, char *out, size_t bytes)
+static const char *probe_file_copy_text(const char *at, const char *end, char *out, size_t bytes)
 {
 	const size_t length = strnlen(at, (size_t)(end - at));
 
@@ -406,7 +410,7 @@ static const char *copy_text(const char *at, const char *end, char *out, size_t 
 }
 
 /* A note: three addresses, then provider, name and arguments. @base: of the section that prelinking moves, as it is now */
-static int take_note(struct finder *finder, const char *at, const char *end, uint64_t base)
+static int probe_file_take_note(struct finder *finder, const char *at, const char *end, uint64_t base)
 {
 	struct probe_place place = { .match = PROBE_BY_GLOB };
 	uint64_t addresses[3]; /* of the probe, of the base when it was linked, of the counter */
@@ -415,11 +419,11 @@ static int take_note(struct finder *finder, const char *at, const char *end, uin
 	if (end - at < (ptrdiff_t)sizeof(addresses))
 		return 0;
 	memcpy(addresses, at, sizeof(addresses));
-	at = copy_text(at + sizeof(addresses), end, place.provider, sizeof(place.provider));
+	at = probe_file_copy_text(at + sizeof(addresses), end, place.provider, sizeof(place.provider));
 	if (at)
-		at = copy_text(at, end, place.name, sizeof(place.name));
+		at = probe_file_copy_text(at, end, place.name, sizeof(place.name));
 	if (at)
-		at = copy_text(at, end, place.arguments, sizeof(place.arguments));
+		at = probe_file_copy_text(at, end, place.arguments, sizeof(place.arguments));
 	if (!at || !glob_match(finder->search->provider, place.provider) ||
 	    !glob_match(finder->search->name, place.name))
 		return 0;
@@ -433,7 +437,7 @@ static int take_note(struct finder *finder, const char *at, const char *end, uin
 	if (image_read(&finder->image, place.offset, code, sizeof(code)) != sizeof(code) ||
 	    memcmp(code, nop, sizeof(code)) != 0)
 		return 0;
-	return put_place(finder, &place);
+	return probe_file_put_place(finder, &place);
 }
 
 static int find_notes(struct finder *finder)
@@ -441,7 +445,7 @@ static int find_notes(struct finder *finder)
 	static const char owner[] = "stapsdt";
 	struct image_section base = { .address = 0 };
 	size_t bytes = 0;
-	char *notes = load(&finder->image, ".note.stapsdt", NOTES_MAX, &bytes);
+	char *notes = probe_file_load(&finder->image, ".note.stapsdt", NOTES_MAX, &bytes);
 	const char *at = notes;
 	int error = 0;
 
@@ -460,14 +464,15 @@ static int find_notes(struct finder *finder)
 		at += sizeof(header);
 		if (header.n_type == NOTE_TYPE && header.n_namesz == sizeof(owner) &&
 		    !memcmp(at, owner, sizeof(owner)))
-			error = take_note(finder, at + name, at + name + header.n_descsz, base.address);
+			error = probe_file_take_note(finder, at + name, at + name + header.n_descsz,
+						     base.address);
 		at += name + (data < left - name ? data : left - name);
 	}
 	free(notes);
 	return error;
 }
 
-static int find_addresses(struct finder *finder)
+static int probe_file_find_addresses(struct finder *finder)
 {
 	int error = 0;
 
@@ -483,7 +488,7 @@ static int find_addresses(struct finder *finder)
 	return error;
 }
 
-static int find(struct finder *finder, int file)
+static int probe_file_find_places(struct finder *finder, int file)
 {
 	int error = image_open(&finder->image, file);
 
@@ -494,15 +499,15 @@ static int find(struct finder *finder, int file)
 	if (finder->search->provider)
 		return find_notes(finder);
 	if (finder->search->addresses)
-		return find_addresses(finder);
+		return probe_file_find_addresses(finder);
 	finder->unwound = finder->search->returns && may_be_unwound(&finder->image);
-	finder->is_go = is_go(&finder->image);
+	finder->is_go = probe_file_is_go(&finder->image);
 	probe_names_want(&finder->wanted, finder->search->name, finder->search->whole);
-	error = each_symbol(finder, ".symtab", ".strtab", take_symbol);
+	error = each_symbol(finder, ".symtab", ".strtab", probe_file_take_symbol);
 	/* The second table has none of the cold parts, so its functions would seem to leave. */
 	if (error || (finder->unwound && finder->table.bytes))
 		return error;
-	return each_symbol(finder, ".dynsym", ".dynstr", take_symbol);
+	return each_symbol(finder, ".dynsym", ".dynstr", probe_file_take_symbol);
 }
 
 static _Noreturn void run_child(int file, int out, const struct probe_search *search)
@@ -515,7 +520,7 @@ static _Noreturn void run_child(int file, int out, const struct probe_search *se
 	finder.out = out;
 	confine_process(&(struct confine){
 		.memory = FILE_MEMORY, .seconds = FILE_SECONDS, .keep = keep, .keep_count = 2, .asks = -1 });
-	error = find(&finder, file);
+	error = probe_file_find_places(&finder, file);
 	_exit(-error);
 }
 
@@ -531,7 +536,8 @@ static bool is_sound(struct probe_place *place, const struct probe_search *searc
 	       place->refused < PROBE_REFUSALS && (!search->provider || *place->provider);
 }
 
-static bool is_known(const struct probe_place *places, unsigned count, const struct probe_place *one)
+static bool probe_file_is_known(const struct probe_place *places, unsigned count,
+				const struct probe_place *one)
 {
 	for (unsigned n = 0; n < count; n++)
 		if (places[n].offset == one->offset && places[n].function == one->function &&
@@ -555,7 +561,8 @@ static bool read_place(int in, struct probe_place *place)
 }
 
 /* Several names of one function are one place. */
-static void receive(int in, const struct probe_search *search, struct probe_place *places, unsigned *count)
+static void probe_file_receive(int in, const struct probe_search *search, struct probe_place *places,
+			       unsigned *count)
 {
 	struct probe_place place;
 
@@ -563,8 +570,8 @@ static void receive(int in, const struct probe_search *search, struct probe_plac
 		if (!is_sound(&place, search))
 			continue;
 		if (*count && (place.match > places->match || place.match == PROBE_NEAR))
-			*count = 0; /* as put_place() */
-		if (!is_known(places, *count, &place))
+			*count = 0; /* as probe_file_put_place() */
+		if (!probe_file_is_known(places, *count, &place))
 			places[(*count)++] = place;
 	}
 }
@@ -587,7 +594,7 @@ int probe_file_find(int file, const struct probe_search *search, struct probe_pl
 	}
 	close(pipe[1]);
 	if (child > 0)
-		receive(pipe[0], search, *places, count);
+		probe_file_receive(pipe[0], search, *places, count);
 	close(pipe[0]);
 	if (child < 0)
 		return -EAGAIN;

@@ -4,7 +4,7 @@
 #include "source/kernel/probes/x86_instruction.h"
 
 /* The bytes of the instruction that begins there; 0: it is not understood. */
-static unsigned measure(const uint8_t *code, size_t room)
+static unsigned probe_instruction_measure(const uint8_t *code, size_t room)
 {
 #ifdef __x86_64__
 	struct x86_instruction one;
@@ -23,7 +23,7 @@ enum probe_refusal probe_instruction_find(const uint8_t *code, size_t bytes, uin
 	if (at >= bytes)
 		return PROBE_BEHIND;
 	while (*next <= at) {
-		const unsigned length = measure(code + *next, bytes - *next);
+		const unsigned length = probe_instruction_measure(code + *next, bytes - *next);
 
 		if (!length)
 			return PROBE_CODE_UNKNOWN;

@@ -17,7 +17,7 @@ struct search {
 	bool full;
 };
 
-static void on_place(void *data, uint64_t address, uint32_t line)
+static void probe_lines_on_place(void *data, uint64_t address, uint32_t line)
 {
 	struct search *search = data;
 	struct probe_lines *out = search->out;
@@ -32,7 +32,7 @@ static void on_place(void *data, uint64_t address, uint32_t line)
 		out->addresses[out->count++] = address;
 }
 
-static int on_entry(void *data, const void *bytes, size_t count)
+static int probe_lines_on_entry(void *data, const void *bytes, size_t count)
 {
 	(void)data;
 	(void)bytes;
@@ -40,7 +40,7 @@ static int on_entry(void *data, const void *bytes, size_t count)
 	return 0;
 }
 
-static int compare(const void *one, const void *other)
+static int probe_lines_compare(const void *one, const void *other)
 {
 	const uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
 
@@ -52,7 +52,7 @@ static void keep_each_once(struct probe_lines *out)
 {
 	unsigned kept = 0;
 
-	qsort(out->addresses, out->count, sizeof(*out->addresses), compare);
+	qsort(out->addresses, out->count, sizeof(*out->addresses), probe_lines_compare);
 	for (unsigned n = 0; n < out->count; n++)
 		if (!kept || out->addresses[kept - 1] != out->addresses[n])
 			out->addresses[kept++] = out->addresses[n];
@@ -68,10 +68,10 @@ int probe_lines_find(const char *path, int file, const char *source, uint32_t li
 	};
 	const struct symbolize_options options = { .deadline_ms = READ_MS,
 						   .data = &search,
-						   .entry = on_entry,
+						   .entry = probe_lines_on_entry,
 						   .source = source,
 						   .source_line = line,
-						   .place = on_place };
+						   .place = probe_lines_on_place };
 	struct symbolize_counts counts;
 
 	*out = (struct probe_lines){ .addresses = calloc(PROBE_PLACES_MAX, sizeof(*out->addresses)) };

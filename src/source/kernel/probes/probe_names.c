@@ -156,7 +156,7 @@ void probe_names_want(struct probe_wanted *out, const char *name, const char *wh
 }
 
 /* Whether a qualified name ends in this one. */
-static bool ends_in(const char *qualified, const char *name)
+static bool probe_names_ends_in(const char *qualified, const char *name)
 {
 	const size_t all = strlen(qualified), bytes = strlen(name);
 
@@ -195,7 +195,7 @@ static enum probe_match match_readable(const struct probe_wanted *wanted,
 		return PROBE_BY_NAME;
 	if (glob_match(wanted->name, function->text) || glob_match(wanted->name, function->bare))
 		return PROBE_BY_GLOB;
-	return ends_in(function->bare, wanted->name) ? PROBE_UNQUALIFIED : PROBE_NO_MATCH;
+	return probe_names_ends_in(function->bare, wanted->name) ? PROBE_UNQUALIFIED : PROBE_NO_MATCH;
 }
 
 enum probe_match probe_names_match(struct probe_wanted *wanted, struct probe_function *out,

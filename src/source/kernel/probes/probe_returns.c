@@ -34,7 +34,7 @@ static bool add_return(struct probe_returns *out, size_t at)
 }
 
 /* Of a jump: only a target outside is of interest. */
-static bool add_jump(struct probe_returns *out, int64_t target, size_t bytes)
+static bool probe_returns_add_jump(struct probe_returns *out, int64_t target, size_t bytes)
 {
 	if (target >= 0 && (uint64_t)target < bytes)
 		return true;
@@ -59,7 +59,7 @@ enum probe_refusal probe_returns_find(const uint8_t *code, size_t bytes, struct 
 		if (one.kind == X86_RETURN)
 			room = add_return(out, at);
 		else if (one.kind == X86_JUMP)
-			room = add_jump(out, (int64_t)at + one.target, bytes);
+			room = probe_returns_add_jump(out, (int64_t)at + one.target, bytes);
 		else if (one.kind == X86_JUMP_BY && (one.jump_by == 0xff || last.adds_to != one.jump_by))
 			return PROBE_LEAVES; /* otherwise the address is from a table */
 		last = one;
@@ -104,7 +104,7 @@ enum probe_refusal probe_returns_find(const uint8_t *code, size_t bytes, struct 
 		if ((word & 0xfffffc1f) == 0xd65f0000 || word == 0xd65f0bff || word == 0xd65f0fff)
 			room = add_return(out, at); /* ret, retaa, retab */
 		else if (distance)
-			room = add_jump(out, (int64_t)at + distance, bytes);
+			room = probe_returns_add_jump(out, (int64_t)at + distance, bytes);
 		else if (word == 0xd61f0200 || word == 0xd61f0220)
 			return PROBE_LEAVES; /* br x16, br x17: others are of tables */
 	}

@@ -23,7 +23,8 @@ struct search {
 };
 
 /* A function that is described in two ways is not known: "" until the end. */
-static void on_parameters(void *data, uint32_t image, uint64_t offset, const char *spec, const char *file)
+static void probe_types_on_parameters(void *data, uint32_t image, uint64_t offset, const char *spec,
+				      const char *file)
 {
 	const struct search *search = data;
 
@@ -41,7 +42,7 @@ static void on_parameters(void *data, uint32_t image, uint64_t offset, const cha
 	}
 }
 
-static int on_entry(void *data, const void *bytes, size_t count)
+static int probe_types_on_entry(void *data, const void *bytes, size_t count)
 {
 	(void)data;
 	(void)bytes;
@@ -57,9 +58,10 @@ void probe_types_find(const char *path, int file, const struct probe_place *plac
 	const struct symbolize_image image = {
 		.kind = WIRE_IMAGE_FILE, .number = 1, .path = path, .file = file, .offsets = &any, .count = 1
 	};
-	const struct symbolize_options options = {
-		.deadline_ms = READ_MS, .data = &search, .entry = on_entry, .parameters = on_parameters
-	};
+	const struct symbolize_options options = { .deadline_ms = READ_MS,
+						   .data = &search,
+						   .entry = probe_types_on_entry,
+						   .parameters = probe_types_on_parameters };
 	struct symbolize_counts counts;
 
 	memset(specs, 0, count * sizeof(*specs));
@@ -69,7 +71,7 @@ void probe_types_find(const char *path, int file, const struct probe_place *plac
 /* ---- fields */
 
 /* Give a field the type. Return: false: it is not an integer, a pointer or a text. */
-static bool take_type(struct tracepoint_field *field, unsigned type)
+static bool probe_types_take_type(struct tracepoint_field *field, unsigned type)
 {
 	field->bytes = 8;
 	if (type == WIRE_STR)
@@ -94,7 +96,7 @@ static void add_argument(struct tracepoint *point, const struct call_argument *k
 
 	snprintf(field->name, sizeof(field->name), "%s", known->name);
 	strcpy(field->type, "argument");
-	if (known->place == CALL_IN_VECTOR || !take_type(field, known->type))
+	if (known->place == CALL_IN_VECTOR || !probe_types_take_type(field, known->type))
 		return; /* it is not recorded */
 	field->labelled = known->labelled;
 	field->source = (struct tracepoint_source){ .place = TRACEPOINT_REGISTER,
@@ -107,7 +109,8 @@ static void add_argument(struct tracepoint *point, const struct call_argument *k
 	}
 }
 
-static const struct call_argument *find(const struct call_arguments *known, const char *name)
+static const struct call_argument *probe_types_find_argument(const struct call_arguments *known,
+							     const char *name)
 {
 	for (unsigned n = 0; n < known->count; n++)
 		if (strcmp(known->list[n].name, name) == 0)
@@ -118,12 +121,12 @@ static const struct call_argument *find(const struct call_arguments *known, cons
 bool probe_types_has(const struct call_arguments *known, const struct probe_arguments *given)
 {
 	for (unsigned n = 0; n < given->count; n++)
-		if (find(known, given->list[n].name))
+		if (probe_types_find_argument(known, given->list[n].name))
 			return true;
 	return false;
 }
 
-static void explain(const struct call_arguments *known, const char *name, char *why)
+static void probe_types_explain(const struct call_arguments *known, const char *name, char *why)
 {
 	size_t used = (size_t)snprintf(why, PROBE_WHY, "the function has no argument '%.40s'; it has:", name);
 
@@ -142,10 +145,10 @@ bool probe_types_arguments(struct tracepoint *point, const struct call_arguments
 	for (unsigned n = 0; !given->listed && n < known->count; n++)
 		add_argument(point, &known->list[n]);
 	for (unsigned n = 0; n < given->count; n++) {
-		const struct call_argument *argument = find(known, given->list[n].name);
+		const struct call_argument *argument = probe_types_find_argument(known, given->list[n].name);
 
 		if (!argument) {
-			explain(known, given->list[n].name, why);
+			probe_types_explain(known, given->list[n].name, why);
 			whole = false;
 			continue;
 		}
@@ -165,7 +168,7 @@ bool probe_types_result(struct tracepoint *point, struct call_arguments *known)
 	char *line = known->enums;
 
 	if (!known->has_result || known->result.place == CALL_IN_VECTOR ||
-	    !take_type(field, known->result.type))
+	    !probe_types_take_type(field, known->result.type))
 		return false;
 	strcpy(field->name, result_name);
 	field->labelled = known->result.labelled;

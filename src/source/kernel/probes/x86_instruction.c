@@ -10,7 +10,7 @@
  * tables of ranges; opcodes that are in none have no bytes behind them. SPECIAL forms depend on other bytes, too
  * (special_bytes()). VEX, EVEX and XOP have their own maps of opcodes, all with a ModRM byte but some of map 1.
  *
- * Bounds: next() checks each byte that is looked at. Bytes that are only skipped move `at` without a check; so the
+ * Bounds: x86_instruction_next() checks each byte that is looked at. Bytes that are only skipped move `at` without a check; so the
  * end compares it with the room, and a kind is noted only if it is within. An instruction has at most 15 bytes.
  *
  * Jumps by a register or memory are of two kinds. Those of switch statements stay in the function: by an index
@@ -107,7 +107,7 @@ struct reader {
 	uint8_t rex; /* 0: none */
 };
 
-static bool next(struct reader *reader, uint8_t *byte)
+static bool x86_instruction_next(struct reader *reader, uint8_t *byte)
 {
 	if (reader->at >= reader->room)
 		return false;
@@ -115,7 +115,7 @@ static bool next(struct reader *reader, uint8_t *byte)
 	return true;
 }
 
-static bool is_prefix(uint8_t byte)
+static bool x86_instruction_is_prefix(uint8_t byte)
 {
 	return (byte & 0xf0) == 0x40 || (byte & 0xe7) == 0x26 || (byte >= 0x64 && byte <= 0x67) ||
 	       byte == 0xf0 || byte == 0xf2 || byte == 0xf3;
@@ -125,7 +125,7 @@ static bool is_prefix(uint8_t byte)
 static bool read_prefixes(struct reader *reader, uint8_t *opcode)
 {
 	for (;;) {
-		if (!next(reader, opcode))
+		if (!x86_instruction_next(reader, opcode))
 			return false;
 		switch (*opcode) {
 		case 0x66:
@@ -152,7 +152,7 @@ static bool read_prefixes(struct reader *reader, uint8_t *opcode)
 			if ((*opcode & 0xf0) != 0x40)
 				return true;
 			reader->rex = *opcode;
-			return next(reader, opcode) && !is_prefix(*opcode);
+			return x86_instruction_next(reader, opcode) && !x86_instruction_is_prefix(*opcode);
 		}
 	}
 }
@@ -165,7 +165,7 @@ static bool skip_address(struct reader *reader, uint8_t modrm, uint8_t *sib)
 	*sib = 0;
 	if (mode == 3)
 		return true;
-	if (base == 4 && !next(reader, sib))
+	if (base == 4 && !x86_instruction_next(reader, sib))
 		return false;
 	if (mode == 1)
 		reader->at += 1;
@@ -174,7 +174,7 @@ static bool skip_address(struct reader *reader, uint8_t modrm, uint8_t *sib)
 	return true;
 }
 
-static unsigned bytes_of(const struct reader *reader, unsigned form)
+static unsigned x86_instruction_bytes_of(const struct reader *reader, unsigned form)
 {
 	return (form & IMM8 ? 1 : 0) + (form & IMM16 ? 2 : 0) + (form & REL32 ? 4 : 0) +
 	       (form & IMMZ ? (reader->operand && !(reader->rex & 8) ? 2 : 4) : 0);
@@ -187,7 +187,7 @@ static bool read_vector(struct reader *reader, unsigned map, unsigned head)
 	uint8_t opcode, modrm, sib;
 
 	reader->at += head;
-	if (!next(reader, &opcode))
+	if (!x86_instruction_next(reader, &opcode))
 		return false;
 	if (map == 1)
 		form = form_in(two_bytes, COUNT(two_bytes), opcode);
@@ -199,9 +199,9 @@ static bool read_vector(struct reader *reader, unsigned map, unsigned head)
 		return false;
 	if (form & BAD)
 		return false;
-	if ((form & MODRM) && (!next(reader, &modrm) || !skip_address(reader, modrm, &sib)))
+	if ((form & MODRM) && (!x86_instruction_next(reader, &modrm) || !skip_address(reader, modrm, &sib)))
 		return false;
-	reader->at += bytes_of(reader, form);
+	reader->at += x86_instruction_bytes_of(reader, form);
 	return true;
 }
 
@@ -227,10 +227,11 @@ static bool is_vector(struct reader *reader, uint8_t opcode, bool *known)
 static unsigned special_bytes(const struct reader *reader, uint8_t opcode, uint8_t modrm)
 {
 	if (opcode == 0xf6 || opcode == 0xf7) /* of its operations only two have a number */
-		return (modrm & 0x38) > 8 ? 0 : bytes_of(reader, opcode == 0xf6 ? IMM8 : IMMZ);
+		return (modrm & 0x38) > 8 ? 0
+					  : x86_instruction_bytes_of(reader, opcode == 0xf6 ? IMM8 : IMMZ);
 	if (opcode <= 0xa3)
 		return reader->address ? 4 : 8;
-	return reader->rex & 8 ? 8 : bytes_of(reader, IMMZ);
+	return reader->rex & 8 ? 8 : x86_instruction_bytes_of(reader, IMMZ);
 }
 
 static void set_target(struct x86_instruction *out, const struct reader *reader, unsigned bytes)
@@ -283,11 +284,11 @@ static bool read_usual(struct reader *reader, uint8_t opcode, struct x86_instruc
 	uint8_t modrm = 0, sib = 0;
 	unsigned form;
 
-	if (two && !next(reader, &opcode))
+	if (two && !x86_instruction_next(reader, &opcode))
 		return false;
 	if (two && (opcode == 0x38 || opcode == 0x3a)) {
 		form = opcode == 0x38 ? MODRM : MODRM | IMM8;
-		if (!next(reader, &opcode))
+		if (!x86_instruction_next(reader, &opcode))
 			return false;
 		opcode = 0; /* none of these leaves a function */
 	} else {
@@ -295,12 +296,13 @@ static bool read_usual(struct reader *reader, uint8_t opcode, struct x86_instruc
 	}
 	if (form & BAD)
 		return false;
-	if ((form & MODRM) && (!next(reader, &modrm) || !skip_address(reader, modrm, &sib)))
+	if ((form & MODRM) && (!x86_instruction_next(reader, &modrm) || !skip_address(reader, modrm, &sib)))
 		return false;
 	/* extrq and insertq have two numbers more */
 	if (two && opcode == 0x78 && (reader->operand || reader->repeat))
 		reader->at += 2;
-	reader->at += form & SPECIAL ? special_bytes(reader, opcode, modrm) : bytes_of(reader, form);
+	reader->at += form & SPECIAL ? special_bytes(reader, opcode, modrm)
+				     : x86_instruction_bytes_of(reader, form);
 	if (reader->at <= reader->room)
 		note_kind(out, reader, two, opcode, modrm, sib);
 	return true;

@@ -37,7 +37,7 @@ enum {
 #define STACK_VALUE(n) (STACK_VALUES + 8 * (int)(n))
 
 /* Let what is on the stack be zeros, and the format. */
-static void put_stack(struct bpf_program *to)
+static void kernel_asleep_put_stack(struct bpf_program *to)
 {
 	char format[-(STACK_FORMAT - STACK_VALUES)] = "";
 	uint64_t word;
@@ -64,14 +64,14 @@ static void put_write(struct bpf_program *to)
 }
 
 /* Iterators return 0: the next one. */
-static void put_end(struct bpf_program *to)
+static void kernel_asleep_put_end(struct bpf_program *to)
 {
 	bpf_put_set(to, BPF_REG_0, 0);
 	bpf_put_end(to);
 }
 
 /* Register 6: the context; 7: the task, which is of a process and sleeps. Threads of the kernel have no memory. */
-static void write_program(struct bpf_program *to, const struct kernel_layout *layout)
+static void kernel_asleep_write_program(struct bpf_program *to, const struct kernel_layout *layout)
 {
 	unsigned other[3];
 
@@ -81,7 +81,7 @@ static void write_program(struct bpf_program *to, const struct kernel_layout *la
 	other[0] = bpf_put_jump(to, BPF_JEQ, BPF_REG_7, 0); /* behind the last one */
 	kernel_put_load(to, BPF_REG_1, BPF_REG_7, (int)layout->task.memory);
 	other[1] = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
-	put_stack(to);
+	kernel_asleep_put_stack(to);
 	bpf_put_load(to, BPF_W, BPF_REG_1, BPF_REG_7, (int)layout->task.state);
 	other[2] = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0);
 	kernel_put_store(to, BPF_REG_10, STACK_VALUE(1), BPF_REG_1);
@@ -98,7 +98,7 @@ static void write_program(struct bpf_program *to, const struct kernel_layout *la
 	put_write(to);
 	for (unsigned n = 0; n < 3; n++)
 		bpf_land(to, other[n]);
-	put_end(to);
+	kernel_asleep_put_end(to);
 }
 
 int kernel_asleep_open(const struct kernel_layout *layout)
@@ -108,12 +108,12 @@ int kernel_asleep_open(const struct kernel_layout *layout)
 	if (!layout->task.each || !layout->task.state || !layout->task.memory || !layout->task.id ||
 	    !kernel_has_registers(layout))
 		return -ENOTSUP;
-	write_program(&code, layout);
+	kernel_asleep_write_program(&code, layout);
 	return bpf_load_iterator(&code, layout->task.each);
 }
 
 /* The names of the frames: those that are there are no numbers. A module's name in brackets follows that of its function. */
-static void take_stack(struct kernel_asleep *thread, char *words)
+static void kernel_asleep_take_stack(struct kernel_asleep *thread, char *words)
 {
 	size_t used = 0;
 	char *rest;
@@ -130,7 +130,7 @@ static void take_stack(struct kernel_asleep *thread, char *words)
 	}
 }
 
-static bool take_line(struct kernel_asleep *thread, char *line)
+static bool kernel_asleep_take_line(struct kernel_asleep *thread, char *line)
 {
 	int words = 0;
 	int call;
@@ -138,7 +138,7 @@ static bool take_line(struct kernel_asleep *thread, char *line)
 	if (sscanf(line, "%u %u %d%n", &thread->tid, &thread->state, &call, &words) < NUMBERS || !words)
 		return false;
 	thread->call = (int16_t)call;
-	take_stack(thread, line + words);
+	kernel_asleep_take_stack(thread, line + words);
 	return true;
 }
 
@@ -153,7 +153,7 @@ void kernel_asleep_each(int program, void (*take)(void *context, const struct ke
 
 	while (lines && getline(&line, &room, lines) > 0) {
 		line[strcspn(line, "\n")] = 0;
-		if (take_line(&thread, line))
+		if (kernel_asleep_take_line(&thread, line))
 			take(context, &thread);
 	}
 	free(line);

@@ -45,7 +45,7 @@ enum {
 
 static_assert(KERNEL_PIECES_BYTES <= KERNEL_LONGEST_RETURNED, "what an exit has");
 
-static_assert(sizeof(((struct kernel_syscall *)0)->pieces) == 8, "put_memory()");
+static_assert(sizeof(((struct kernel_syscall *)0)->pieces) == 8, "kernel_call_program_put_memory()");
 
 /* Where struct kernel_syscall has a member, as the lowest bit of the number that it is. */
 #define CALL_SHIFT(member) ((int)offsetof(struct kernel_syscall, member) * 8)
@@ -136,7 +136,8 @@ static void put_call_part(struct bpf_program *to, unsigned target, int shift, in
  * Of 32 bits, all 64 are stored; what follows overwrites the rest, at last the padding. Numbers of both sizes go one way, with a size that
  * the verifier does not know: then it finds that a way with a text before includes one with a number, and takes a twentieth of the time.
  */
-static void put_argument(struct bpf_program *to, const struct kernel_layout *layout, unsigned n, int at)
+static void kernel_call_program_put_argument(struct bpf_program *to, const struct kernel_layout *layout,
+					     unsigned n, int at)
 {
 	const int place = kernel_argument_places[n];
 	unsigned number, done;
@@ -190,7 +191,7 @@ static void put_array(struct bpf_program *to, int at)
 }
 
 /* Put KERNEL_STACK_LENGTH bytes at KERNEL_STACK_SOCKET as an array. It is empty if they cannot be read. */
-static void put_bytes(struct bpf_program *to, int at)
+static void kernel_call_program_put_bytes(struct bpf_program *to, int at)
 {
 	unsigned none, good;
 
@@ -217,11 +218,12 @@ static void put_sent(struct bpf_program *to, const struct kernel_layout *layout,
 	bpf_put_set(to, BPF_REG_1, TRACEPOINT_SOCKET_MAX);
 	bpf_land(to, few);
 	bpf_put_store(to, BPF_W, BPF_REG_10, KERNEL_STACK_LENGTH, BPF_REG_1);
-	put_bytes(to, at);
+	kernel_call_program_put_bytes(to, at);
 }
 
 /* Put the bytes of a socket's address as an array, and then its message, or what is sent to it, if it has one. One that cannot be read is empty. Register 1: its enum tracepoint_socket */
-static void put_socket(struct bpf_program *to, const struct kernel_layout *layout, int at, bool exits)
+static void kernel_call_program_put_socket(struct bpf_program *to, const struct kernel_layout *layout, int at,
+					   bool exits)
 {
 	unsigned failed = 0, good, other, sent = 0, done = 0;
 
@@ -248,7 +250,7 @@ static void put_socket(struct bpf_program *to, const struct kernel_layout *layou
 	kernel_message_put(to, layout, BPF_REG_9, KERNEL_SLOTS + at + 2, exits);
 	kernel_message_control(to, BPF_REG_9, KERNEL_SLOTS + at + 2);
 	put_array(to, at);
-	put_bytes(to, at);
+	kernel_call_program_put_bytes(to, at);
 	if (!exits) {
 		done = bpf_put_jump(to, BPF_JA, 0, 0);
 		bpf_land(to, sent);
@@ -403,8 +405,8 @@ static void put_piece(struct bpf_program *to, const struct kernel_layout *layout
 }
 
 /* Put the memory that arguments point to. */
-static void put_memory(struct bpf_program *to, const struct kernel_layout *layout,
-		       const struct kernel_calls *calls, int at, bool exits)
+static void kernel_call_program_put_memory(struct bpf_program *to, const struct kernel_layout *layout,
+					   const struct kernel_calls *calls, int at, bool exits)
 {
 	unsigned none[TRACEPOINT_PIECES], unknown, n;
 
@@ -427,7 +429,7 @@ static void put_memory(struct bpf_program *to, const struct kernel_layout *layou
 }
 
 /* Put the lists of an exec. One that has succeeded has another memory. Register 1: KERNEL_HAS_LIST or KERNEL_HAS_LIST_THIRD */
-static void put_lists(struct bpf_program *to, const struct kernel_layout *layout, int at)
+static void kernel_call_program_put_lists(struct bpf_program *to, const struct kernel_layout *layout, int at)
 {
 	if (layout->without_lists) {
 		kernel_list_put_none(to, at);
@@ -464,16 +466,16 @@ static void put_last(struct bpf_program *to, const struct kernel_layout *layout,
 		vectored = bpf_put_jump(to, BPF_JEQ, BPF_REG_1, KERNEL_HAS_VECTORS);
 	if (calls->lists)
 		listed = bpf_put_jump(to, BPF_JGE, BPF_REG_1, KERNEL_HAS_LIST);
-	put_socket(to, layout, at, exits);
+	kernel_call_program_put_socket(to, layout, at, exits);
 	done[0] = bpf_put_jump(to, BPF_JA, 0, 0);
 	if (calls->lists) {
 		bpf_land(to, listed);
-		put_lists(to, layout, at);
+		kernel_call_program_put_lists(to, layout, at);
 		done[1] = bpf_put_jump(to, BPF_JA, 0, 0);
 	}
 	if (points) {
 		bpf_land(to, pointed);
-		put_memory(to, layout, calls, at, exits);
+		kernel_call_program_put_memory(to, layout, calls, at, exits);
 		done[2] = bpf_put_jump(to, BPF_JA, 0, 0);
 	}
 	if (vectors) {
@@ -510,8 +512,8 @@ static unsigned longest_call(const struct kernel_layout *layout)
 }
 
 /* Put all arguments. STACK_UNREAD: not 0 if one could not be read. */
-static void put_arguments(struct bpf_program *to, const struct kernel_layout *layout,
-			  const struct kernel_calls *calls, int at)
+static void kernel_call_program_put_arguments(struct bpf_program *to, const struct kernel_layout *layout,
+					      const struct kernel_calls *calls, int at)
 {
 	unsigned ends[KERNEL_ARGUMENTS];
 
@@ -523,7 +525,7 @@ static void put_arguments(struct bpf_program *to, const struct kernel_layout *la
 	for (unsigned n = 0; n < KERNEL_ARGUMENTS; n++) {
 		put_call_part(to, BPF_REG_1, CALL_SHIFT(count), (1 << KERNEL_COUNT_BITS) - 1);
 		ends[n] = bpf_put_jump(to, BPF_JLE, BPF_REG_1, (int)n);
-		put_argument(to, layout, n, at);
+		kernel_call_program_put_argument(to, layout, n, at);
 	}
 	for (unsigned n = 0; n < KERNEL_ARGUMENTS; n++)
 		bpf_land(to, ends[n]);
@@ -542,7 +544,7 @@ void kernel_program_enter(struct bpf_program *to, const struct kernel_layout *la
 	put_describe(to, calls);
 	put_filters(to, layout, calls);
 	kernel_record_begin(to, layout, longest_call(layout));
-	put_arguments(to, layout, calls, kernel_record_payload(layout));
+	kernel_call_program_put_arguments(to, layout, calls, kernel_record_payload(layout));
 	put_call_part(to, BPF_REG_5, CALL_SHIFT(id), 0xffff);
 	kernel_record_commit(to, layout, kernel_record_payload(layout), true, 0);
 	if (layout->late >= 0) {
@@ -575,7 +577,7 @@ static void put_noted(struct bpf_program *to, const struct kernel_layout *layout
 	kernel_put_load(to, BPF_REG_2, BPF_REG_10, KERNEL_STACK_ENTERED);
 	bpf_put_alu_register(to, BPF_SUB, BPF_REG_1, BPF_REG_2);
 	kernel_put_store(to, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
-	put_arguments(to, layout, calls, at + 8);
+	kernel_call_program_put_arguments(to, layout, calls, at + 8);
 	put_call_part(to, BPF_REG_5, CALL_SHIFT(late), 0xffff);
 	kernel_record_commit(to, layout, at + 8, true, 0);
 }

@@ -93,8 +93,8 @@ static void find_types(struct place *at, bool untyped)
 }
 
 /* The number of a filter among those of all calls, from 1. Return: 0: there are too many. */
-static uint8_t add_filter(struct kernel_calls *calls, const struct wire_filter *filter,
-			  const struct tracepoint *point)
+static uint8_t kernel_calls_add_filter(struct kernel_calls *calls, const struct wire_filter *filter,
+				       const struct tracepoint *point)
 {
 	const struct kernel_filter added = { filter, point };
 
@@ -122,8 +122,8 @@ static void add_pieces(struct kernel_calls *calls, struct kernel_syscall *call,
 }
 
 /* The value behind the other fields. */
-static unsigned find_last(struct kernel_calls *calls, struct kernel_syscall *call,
-			  const struct tracepoint *point)
+static unsigned kernel_calls_find_last(struct kernel_calls *calls, struct kernel_syscall *call,
+				       const struct tracepoint *point)
 {
 	for (unsigned n = 0; n < point->count; n++) {
 		if (point->fields[n].kind == TRACEPOINT_SOCKET) {
@@ -151,12 +151,12 @@ static unsigned find_last(struct kernel_calls *calls, struct kernel_syscall *cal
 }
 
 /* Describe a system call to the programs. */
-static int describe(struct kernel_calls *calls, struct kernel_syscall *call,
-		    const struct kernel_points *points, size_t n, bool enters)
+static int kernel_calls_describe(struct kernel_calls *calls, struct kernel_syscall *call,
+				 const struct kernel_points *points, size_t n, bool enters)
 {
 	const struct tracepoint *point = &points->points[n];
 	const unsigned count = enters ? tracepoint_arguments(point) : 0;
-	const unsigned last = find_last(calls, call, point);
+	const unsigned last = kernel_calls_find_last(calls, call, point);
 
 	call->id = points->ids[n];
 	call->count = (uint8_t)(count < KERNEL_ARGUMENTS ? count : KERNEL_ARGUMENTS);
@@ -166,7 +166,7 @@ static int describe(struct kernel_calls *calls, struct kernel_syscall *call,
 	}
 	call->count |= (uint8_t)(last << KERNEL_COUNT_BITS);
 	if (kernel_points_filter(points, n)) {
-		call->filter = add_filter(calls, kernel_points_filter(points, n), point);
+		call->filter = kernel_calls_add_filter(calls, kernel_points_filter(points, n), point);
 		if (!call->filter)
 			return -E2BIG;
 	}
@@ -196,7 +196,7 @@ static int fill_tables(const struct kernel_points *points, struct kernel_calls c
 		if (number < 0)
 			continue;
 		used[side] = true;
-		error = describe(&calls[side], &tables[side][number], points, n, enters);
+		error = kernel_calls_describe(&calls[side], &tables[side][number], points, n, enters);
 		if (number == KERNEL_CALL_UNNAMED)
 			fill_unnamed(points, tables[side]);
 		if (!point->late)

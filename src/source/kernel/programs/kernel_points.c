@@ -33,7 +33,7 @@
 
 static const char made_name[] = "task:task_newtask", renamed_name[] = "task:task_rename";
 
-static int add_point(void *context, const struct tracepoint *point)
+static int kernel_points_add_point(void *context, const struct tracepoint *point)
 {
 	struct kernel_points *points = context;
 
@@ -57,7 +57,7 @@ static int add_other(void *context, const struct tracepoint *point)
 	for (size_t n = 0; n < points->count; n++)
 		if (points->points[n].id == point->id)
 			return 0;
-	return add_point(context, point);
+	return kernel_points_add_point(context, point);
 }
 
 static bool is_same_file(int one, int other)
@@ -116,7 +116,7 @@ static int add_probe(void *context, const struct tracepoint *point)
 		snprintf(name, sizeof(name), "%.*s-%u", (int)bytes, point->event, number);
 	if (same)
 		return 0;
-	error = add_point(points, point);
+	error = kernel_points_add_point(points, point);
 	if (!error)
 		strcpy(points->points[points->count - 1].event, name);
 	return error;
@@ -135,7 +135,7 @@ int kernel_points_call(const struct tracepoint *point, bool *enters)
 }
 
 /* Leave out system calls whose numbers are unknown. */
-static void leave_out(struct kernel_points *points)
+static void kernel_points_leave_out(struct kernel_points *points)
 {
 	size_t kept = 0;
 	bool enters;
@@ -208,7 +208,7 @@ static int choose_unnamed(struct kernel_points *points, int events, const char *
 
 	if (error || !points->has_unnamed || !calls_by_number)
 		return error;
-	error = unnamed_calls_each(globs, add_point, points);
+	error = unnamed_calls_each(globs, kernel_points_add_point, points);
 	return error ? error : tracefs_each_by_name(events, exits, note_call, points);
 }
 
@@ -220,9 +220,9 @@ static int choose_points(struct kernel_points *points, int events, const char *c
 
 	if (!*globs)
 		return 0;
-	error = calls_by_number ? tracefs_each_by_name(events, globs, add_point, points)
-				: tracefs_each(events, globs, add_point, points);
-	leave_out(points);
+	error = calls_by_number ? tracefs_each_by_name(events, globs, kernel_points_add_point, points)
+				: tracefs_each(events, globs, kernel_points_add_point, points);
+	kernel_points_leave_out(points);
 	if (!error)
 		error = choose_unnamed(points, events, globs, calls_by_number);
 	if (error || points->count != before)
@@ -290,7 +290,7 @@ static bool gives_names(const struct tracepoint *point)
 }
 
 /* The names of the system calls by their numbers, as an enum. Names that do not fit are left out. */
-static void name_calls(char text[WIRE_ENUMS_MAX + 1])
+static void kernel_points_name_calls(char text[WIRE_ENUMS_MAX + 1])
 {
 	size_t used = (size_t)sprintf(text, TRACEPOINT_CALLS " none=-1 unknown=-2");
 
@@ -322,7 +322,7 @@ int kernel_points_compile(struct kernel_points *points, const char *where, bool 
 	char calls[WIRE_ENUMS_MAX + 1];
 	struct filter_error fault;
 
-	name_calls(calls);
+	kernel_points_name_calls(calls);
 	points->filters = calloc(points->count, sizeof(*points->filters));
 	if (!points->filters)
 		return -ENOMEM;
@@ -389,7 +389,7 @@ int kernel_points_register(struct kernel_points *points, struct session *session
 	char calls[WIRE_ENUMS_MAX + 1];
 	int error;
 
-	name_calls(calls);
+	kernel_points_name_calls(calls);
 	points->events = calloc(points->count, sizeof(*points->events));
 	points->ids = calloc(points->count, sizeof(*points->ids));
 	if (!points->events || !points->ids)
@@ -418,7 +418,7 @@ int kernel_points_register_one(const struct tracepoint *point, struct session *s
 					     .enums = calls,
 					     .types = point->types };
 
-	name_calls(calls);
+	kernel_points_name_calls(calls);
 	return session_event_register(session, &event, 1, id);
 }
 

@@ -8,7 +8,7 @@
  *
  * Numbers have fixed places, which are added up when the program is written (`at`). A text has as many bytes as are
  * found: register 9 moves behind it, and later fields are at fixed distances from there. So kernel_record_commit()
- * finds the record's begin again, by the tail. longest() is what all fields can take at most; if that is more than
+ * finds the record's begin again, by the tail. kernel_program_longest() is what all fields can take at most; if that is more than
  * KERNEL_RECORD_MAX, there is no program.
  *
  * A program is written a second time if its stack is too large for the question whether an interrupt runs
@@ -40,7 +40,7 @@ static const struct tracepoint_field *named_task(const struct tracepoint *point)
 /* ---- the fields */
 
 /* Put a text, whose address is in register 3. Register 9 moves behind it. */
-static void put_text(struct bpf_program *to, int at, const struct tracepoint_field *field)
+static void kernel_program_put_text(struct bpf_program *to, int at, const struct tracepoint_field *field)
 {
 	kernel_put_text(to, BPF_REG_9, KERNEL_SLOTS + at, field);
 	kernel_record_advance(to);
@@ -66,19 +66,19 @@ static void put_interrupt(struct bpf_program *to, const struct kernel_layout *la
 	bpf_land(to, none);
 }
 
-static bool is_text(enum tracepoint_kind kind)
+static bool kernel_program_is_text(enum tracepoint_kind kind)
 {
 	return kind == TRACEPOINT_CHARS || kind == TRACEPOINT_TEXT || kind == TRACEPOINT_USER_TEXT ||
 	       kind == TRACEPOINT_KERNEL_TEXT;
 }
 
-/* Put an argument of a probe. Return: as put_field(). */
+/* Put an argument of a probe. Return: as kernel_program_put_field(). */
 static int put_probe_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
 {
 	kernel_put_argument(to, field);
-	if (is_text(field->kind)) {
+	if (kernel_program_is_text(field->kind)) {
 		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
-		put_text(to, at, field);
+		kernel_program_put_text(to, at, field);
 		return 0;
 	}
 	bpf_put_store(to, kernel_size_code(field->bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
@@ -86,8 +86,8 @@ static int put_probe_field(struct bpf_program *to, int at, const struct tracepoi
 }
 
 /* Put a field of the kernel's record. Return: the bytes by which register 9 does not move. */
-static int put_field(struct bpf_program *to, const struct kernel_layout *layout, int at,
-		     const struct tracepoint_field *field)
+static int kernel_program_put_field(struct bpf_program *to, const struct kernel_layout *layout, int at,
+				    const struct tracepoint_field *field)
 {
 	const unsigned element = field->element;
 
@@ -113,13 +113,13 @@ static int put_field(struct bpf_program *to, const struct kernel_layout *layout,
 		return 2 + field->size;
 	default:
 		kernel_put_text_address(to, BPF_REG_3, field);
-		put_text(to, at, field);
+		kernel_program_put_text(to, at, field);
 		return 0;
 	}
 }
 
 /* The longest record, with its padding. */
-static unsigned longest(const struct kernel_layout *layout, const struct tracepoint *point)
+static unsigned kernel_program_longest(const struct kernel_layout *layout, const struct tracepoint *point)
 {
 	unsigned bytes = kernel_record_payload(layout) + WIRE_ALIGN;
 
@@ -128,7 +128,8 @@ static unsigned longest(const struct kernel_layout *layout, const struct tracepo
 
 		if (!field->recorded)
 			continue;
-		bytes += is_text(field->kind) && field->kind != TRACEPOINT_CHARS ? TRACEPOINT_TEXT_MAX
+		bytes += kernel_program_is_text(field->kind) && field->kind != TRACEPOINT_CHARS
+				 ? TRACEPOINT_TEXT_MAX
 			 : field->kind == TRACEPOINT_CHARS ? field->size + (unsigned)sizeof(WIRE_NULL)
 			 : field->kind == TRACEPOINT_ARRAY ? field->size + 2u
 							   : field->bytes;
@@ -145,8 +146,9 @@ static void return_nothing(struct bpf_program *to)
 			to->code[n].imm = 0;
 }
 
-static void write_program(struct bpf_program *to, const struct kernel_layout *layout,
-			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id)
+static void kernel_program_write_program(struct bpf_program *to, const struct kernel_layout *layout,
+					 const struct tracepoint *point, const struct wire_filter *filter,
+					 uint16_t id)
 {
 	int at = kernel_record_payload(layout);
 	bool texts = false;
@@ -157,14 +159,14 @@ static void write_program(struct bpf_program *to, const struct kernel_layout *la
 	kernel_record_filter(to, layout, named_task(point), strcmp(point->system, "task") == 0);
 	if (filter)
 		kernel_filter_put(to, layout, &(struct kernel_filter){ filter, point });
-	kernel_record_begin(to, layout, longest(layout, point));
+	kernel_record_begin(to, layout, kernel_program_longest(layout, point));
 	for (unsigned n = 0; n < point->count; n++)
-		texts |= point->fields[n].recorded && is_text(point->fields[n].kind);
+		texts |= point->fields[n].recorded && kernel_program_is_text(point->fields[n].kind);
 	if (texts)
 		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_TEXTS, 0);
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].recorded)
-			at += put_field(to, layout, at, &point->fields[n]);
+			at += kernel_program_put_field(to, layout, at, &point->fields[n]);
 	if (!id) {
 		bpf_put_copy(to, BPF_REG_1, BPF_REG_6);
 		bpf_put_call(to, BPF_FUNC_get_attach_cookie);
@@ -180,14 +182,14 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id)
 {
 	bpf_begin(to);
-	if (longest(layout, point) > KERNEL_RECORD_MAX)
+	if (kernel_program_longest(layout, point) > KERNEL_RECORD_MAX)
 		return false;
-	write_program(to, layout, point, filter, id);
+	kernel_program_write_program(to, layout, point, filter, id);
 	if (!kernel_interrupt_holds(to)) {
 		struct kernel_layout apart = *layout;
 
 		apart.own_stacks = true;
-		write_program(to, &apart, point, filter, id);
+		kernel_program_write_program(to, &apart, point, filter, id);
 	}
 	return !to->full;
 }

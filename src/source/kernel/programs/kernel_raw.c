@@ -11,7 +11,7 @@ struct raw {
 	unsigned count;
 };
 
-static void copy(char *out, const struct raw *raw, unsigned offset, unsigned bytes)
+static void kernel_raw_copy(char *out, const struct raw *raw, unsigned offset, unsigned bytes)
 {
 	memset(out, 0, bytes);
 	if (offset < raw->count)
@@ -19,7 +19,8 @@ static void copy(char *out, const struct raw *raw, unsigned offset, unsigned byt
 }
 
 /* A text of at most @room bytes, with its NUL; a longer one ends in a mark. Return: its bytes. */
-static unsigned copy_text(char *out, const struct raw *raw, unsigned offset, unsigned bytes, unsigned room)
+static unsigned kernel_raw_copy_text(char *out, const struct raw *raw, unsigned offset, unsigned bytes,
+				     unsigned room)
 {
 	const unsigned there = offset < raw->count ? raw->count - offset : 0;
 	const char *text = there ? raw->bytes + offset : "";
@@ -35,7 +36,7 @@ static unsigned copy_text(char *out, const struct raw *raw, unsigned offset, uns
 	return length + 1;
 }
 
-static unsigned put_field(char *out, const struct raw *raw, const struct tracepoint_field *field)
+static unsigned kernel_raw_put_field(char *out, const struct raw *raw, const struct tracepoint_field *field)
 {
 	char place[4];
 	uint16_t count;
@@ -44,14 +45,14 @@ static unsigned put_field(char *out, const struct raw *raw, const struct tracepo
 	case TRACEPOINT_ARRAY:
 		count = (uint16_t)(field->size / field->element);
 		memcpy(out, &count, sizeof(count));
-		copy(out + sizeof(count), raw, field->offset, field->size);
+		kernel_raw_copy(out + sizeof(count), raw, field->offset, field->size);
 		return (unsigned)sizeof(count) + field->size;
 	case TRACEPOINT_CHARS:
-		return copy_text(out, raw, field->offset, field->size, field->size);
+		return kernel_raw_copy_text(out, raw, field->offset, field->size, field->size);
 	case TRACEPOINT_TEXT:
-		copy(place, raw, field->offset, sizeof(place));
-		return copy_text(out, raw, number_load16(place), number_load16(place + 2),
-				 TRACEPOINT_TEXT_MAX);
+		kernel_raw_copy(place, raw, field->offset, sizeof(place));
+		return kernel_raw_copy_text(out, raw, number_load16(place), number_load16(place + 2),
+					    TRACEPOINT_TEXT_MAX);
 	case TRACEPOINT_CALL:
 		memcpy(out, &(int16_t){ KERNEL_CALL_UNKNOWN }, sizeof(int16_t));
 		return sizeof(int16_t);
@@ -59,7 +60,7 @@ static unsigned put_field(char *out, const struct raw *raw, const struct tracepo
 		*out = -1; /* unknown */
 		return 1;
 	default:
-		copy(out, raw, field->offset, field->bytes);
+		kernel_raw_copy(out, raw, field->offset, field->bytes);
 		return field->bytes;
 	}
 }
@@ -71,6 +72,6 @@ unsigned kernel_raw_convert(const struct tracepoint *point, const char *raw, uns
 
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].recorded)
-			used += put_field(out + used, &record, &point->fields[n]);
+			used += kernel_raw_put_field(out + used, &record, &point->fields[n]);
 	return used;
 }

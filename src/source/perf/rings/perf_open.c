@@ -49,7 +49,7 @@ static unsigned stack_bytes(const struct perf *perf)
 }
 
 /* The number of feeds that are requested and, as far as is known, permitted. */
-static unsigned feeds(const struct perf *perf)
+static unsigned perf_open_feeds(const struct perf *perf)
 {
 	return !perf->off_cpu ? PERF_SWITCHES : perf->wakes ? PERF_FEEDS : PERF_WAKES;
 }
@@ -132,20 +132,20 @@ static void probe_tree(struct perf *perf)
 }
 
 /* Find out with test events what is available, before the real ones are opened. */
-static int probe(struct perf *perf)
+static int perf_open_probe(struct perf *perf)
 {
 	const bool system = perf->options.system;
 	struct perf_event_attr attr;
 	int fd = 0;
 
-	for (unsigned feed = 0; feed < feeds(perf) && fd >= 0; feed++) {
+	for (unsigned feed = 0; feed < perf_open_feeds(perf) && fd >= 0; feed++) {
 		do {
 			perf_attr_fill(perf, feed, &attr);
 			attr.disabled = 1;
 			attr.enable_on_exec = 0;
 			fd = perf_attr_open(&attr, system ? -1 : 0, system ? 0 : -1);
-		} while (fd < 0 && drop_feature(perf, feed, fd) && feed < feeds(perf));
-		if (fd < 0 && feed < feeds(perf))
+		} while (fd < 0 && drop_feature(perf, feed, fd) && feed < perf_open_feeds(perf));
+		if (fd < 0 && feed < perf_open_feeds(perf))
 			return fd;
 		if (fd >= 0)
 			close(fd);
@@ -259,13 +259,13 @@ static int add_tree(struct perf *perf)
 }
 
 /* Open all events of a task. @tree: what it begins is in the tree, so it is sampled alone, and not at all if it is the command */
-static int add_task(struct perf *perf, pid_t tid, bool tree)
+static int perf_open_add_task(struct perf *perf, pid_t tid, bool tree)
 {
 	const bool chosen = !perf->options.thread || tid == perf->options.thread;
 	struct perf_event_attr attr;
 	int error = 0;
 
-	for (unsigned feed = 0; feed < (chosen ? feeds(perf) : PERF_SIDE + 1); feed++) {
+	for (unsigned feed = 0; feed < (chosen ? perf_open_feeds(perf) : PERF_SIDE + 1); feed++) {
 		if (feed == PERF_SAMPLES && tree && perf->options.command)
 			continue;
 		perf_attr_fill(perf, feed, &attr);
@@ -296,7 +296,7 @@ static int add_threads(struct perf *perf, pid_t process, char *seen)
 		if (tid <= 0 || tid >= PERF_THREADS * 64L || seen[tid / 8] & 1 << tid % 8)
 			continue;
 		seen[tid / 8] = (char)(seen[tid / 8] | 1 << tid % 8);
-		error = add_task(perf, (pid_t)tid, tree);
+		error = perf_open_add_task(perf, (pid_t)tid, tree);
 		count++;
 	}
 	if (!error)
@@ -367,7 +367,7 @@ void perf_forget_ended(struct perf *perf)
 	}
 }
 
-static int make_rings(struct perf *perf)
+static int perf_open_make_rings(struct perf *perf)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -378,7 +378,7 @@ static int make_rings(struct perf *perf)
 
 int perf_make_rings(struct perf *perf)
 {
-	for (unsigned feed = 0; feed < feeds(perf); feed++) {
+	for (unsigned feed = 0; feed < perf_open_feeds(perf); feed++) {
 		struct perf_ring *rings = calloc(perf->cpus, sizeof(*rings));
 
 		if (!rings)
@@ -395,7 +395,7 @@ int perf_make_rings(struct perf *perf)
 }
 
 /* Write the reason of an error, and what to do. */
-static void explain(const struct perf *perf, int error, char *why, size_t bytes)
+static void perf_open_explain(const struct perf *perf, int error, char *why, size_t bytes)
 {
 	switch (-error) {
 	case EACCES:
@@ -431,19 +431,19 @@ static void explain(const struct perf *perf, int error, char *why, size_t bytes)
 
 static int open_all(struct perf *perf)
 {
-	int error = perf->rings[PERF_SIDE] ? 0 : make_rings(perf);
+	int error = perf->rings[PERF_SIDE] ? 0 : perf_open_make_rings(perf);
 
 	if (error)
 		return error;
 	if (perf->options.system)
-		return add_task(perf, -1, false);
+		return perf_open_add_task(perf, -1, false);
 	if (perf->tree.open)
 		error = add_tree(perf);
 	if (!error && perf->tree.open && perf->options.command)
 		error = tree_add(&perf->tree, perf->options.command, TREE_WAITS);
 	if (error)
 		return error;
-	return perf->options.command ? add_task(perf, perf->options.command, perf->tree.open)
+	return perf->options.command ? perf_open_add_task(perf, perf->options.command, perf->tree.open)
 				     : add_processes(perf);
 }
 
@@ -456,7 +456,7 @@ static void close_rings(struct perf_ring *rings, unsigned count)
 	free(rings);
 }
 
-static void close_events(struct perf *perf)
+static void perf_open_close_events(struct perf *perf)
 {
 	perf_grow_end(perf);
 	for (unsigned feed = 0; feed < PERF_FEEDS; feed++) {
@@ -481,7 +481,7 @@ static int open_as_permitted(struct perf *perf)
 	int error;
 
 	while ((error = open_all(perf)) == -ENOBUFS && largest >> perf->shrink > PERF_RING_MIN) {
-		close_events(perf);
+		perf_open_close_events(perf);
 		perf->shrink++;
 		perf->stack_bytes = stack_bytes(perf);
 	}
@@ -506,7 +506,7 @@ static int open_tree_and_areas(struct perf *perf)
 {
 	size_t bytes;
 	pthread_t thread;
-	const int error = make_rings(perf);
+	const int error = perf_open_make_rings(perf);
 	const bool beside = !error && tree_helps(perf) && perf_grow_begins_small(perf, &bytes) &&
 			    pthread_create(&thread, NULL, map_all_small, perf) == 0;
 
@@ -521,11 +521,11 @@ static int probe_rings(struct perf *perf)
 {
 	const bool kernel = perf->kernel, off_cpu = perf->off_cpu, counts_lost = perf->counts_lost,
 		   wakes = perf->wakes;
-	const int error = probe(perf);
+	const int error = perf_open_probe(perf);
 
 	if (kernel != perf->kernel || off_cpu != perf->off_cpu || counts_lost != perf->counts_lost ||
 	    wakes != (perf->wakes != 0))
-		close_events(perf);
+		perf_open_close_events(perf);
 	return error;
 }
 
@@ -584,7 +584,7 @@ int perf_open(struct perf *perf, const struct perf_options *options, char *why, 
 	if (!error)
 		error = open_as_permitted(perf);
 	if (error) {
-		explain(perf, error, why, bytes);
+		perf_open_explain(perf, error, why, bytes);
 		perf_close(perf);
 		return error;
 	}
@@ -594,7 +594,7 @@ int perf_open(struct perf *perf, const struct perf_options *options, char *why, 
 
 void perf_close(struct perf *perf)
 {
-	close_events(perf);
+	perf_open_close_events(perf);
 	tree_close(&perf->tree);
 	process_list_free(&perf->processes);
 }

@@ -19,7 +19,7 @@ struct rest {
 	bool overrun;
 };
 
-static const void *take(struct rest *rest, uint64_t bytes)
+static const void *perf_record_take(struct rest *rest, uint64_t bytes)
 {
 	const void *at = rest->at;
 
@@ -33,7 +33,7 @@ static const void *take(struct rest *rest, uint64_t bytes)
 
 static uint64_t take_u64(struct rest *rest)
 {
-	const void *at = take(rest, 8);
+	const void *at = perf_record_take(rest, 8);
 	uint64_t value = 0;
 
 	if (at)
@@ -43,7 +43,7 @@ static uint64_t take_u64(struct rest *rest)
 
 static uint32_t take_u32(struct rest *rest)
 {
-	const void *at = take(rest, 4);
+	const void *at = perf_record_take(rest, 4);
 	uint32_t value = 0;
 
 	if (at)
@@ -58,11 +58,11 @@ static const uint64_t *take_array(struct rest *rest, uint64_t count)
 		rest->overrun = true;
 		return NULL;
 	}
-	return take(rest, count * 8);
+	return perf_record_take(rest, count * 8);
 }
 
 /* The rest, which must be a NUL-terminated text. */
-static const char *take_text(struct rest *rest)
+static const char *perf_record_take_text(struct rest *rest)
 {
 	const char *text = (const char *)rest->at;
 
@@ -101,14 +101,14 @@ static void take_user(struct rest *rest, uint64_t sample_type, uint64_t register
 	}
 	if (sample_type & PERF_SAMPLE_STACK_USER) {
 		bytes = take_u64(rest);
-		user->stack = bytes ? take(rest, bytes) : NULL;
+		user->stack = bytes ? perf_record_take(rest, bytes) : NULL;
 		valid = bytes ? take_u64(rest) : 0;
 		user->stack_bytes = valid < bytes ? valid : bytes;
 	}
 }
 
-static void take_sample(struct rest *rest, uint64_t sample_type, uint64_t registers, uint16_t misc,
-			struct record *out)
+static void perf_record_take_sample(struct rest *rest, uint64_t sample_type, uint64_t registers,
+				    uint16_t misc, struct record *out)
 {
 	struct record_sample *sample = &out->sample;
 
@@ -125,12 +125,12 @@ static void take_sample(struct rest *rest, uint64_t sample_type, uint64_t regist
 	}
 	if (sample_type & PERF_SAMPLE_RAW) {
 		sample->raw_bytes = take_u32(rest);
-		sample->raw = take(rest, sample->raw_bytes);
+		sample->raw = perf_record_take(rest, sample->raw_bytes);
 	}
 	take_user(rest, sample_type, registers, &sample->user);
 }
 
-static void take_map(struct rest *rest, uint16_t misc, struct record *out)
+static void perf_record_take_map(struct rest *rest, uint16_t misc, struct record *out)
 {
 	struct record_map *map = &out->map;
 	const unsigned char *id;
@@ -141,7 +141,7 @@ static void take_map(struct rest *rest, uint16_t misc, struct record *out)
 	map->bytes = take_u64(rest);
 	map->offset = take_u64(rest);
 	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-		id = take(rest, 24);
+		id = perf_record_take(rest, 24);
 		if (id && id[0] <= RECORD_BUILD_ID_MAX) {
 			map->build_id_bytes = id[0];
 			memcpy(map->build_id, id + 4, id[0]);
@@ -152,13 +152,13 @@ static void take_map(struct rest *rest, uint16_t misc, struct record *out)
 		map->inode = take_u64(rest);
 		map->generation = take_u64(rest);
 	}
-	take(rest, 8); /* protection, flags */
-	map->path = take_text(rest);
+	perf_record_take(rest, 8); /* protection, flags */
+	map->path = perf_record_take_text(rest);
 	if (map->bytes == 0 || map->begin + map->bytes < map->begin)
 		rest->overrun = true;
 }
 
-static void take_task(struct rest *rest, struct record *out)
+static void perf_record_take_task(struct rest *rest, struct record *out)
 {
 	out->pid = take_u32(rest);
 	out->parent_pid = take_u32(rest);
@@ -199,8 +199,8 @@ static void take_kernel_code(struct rest *rest, struct record *out)
 	out->map.bytes = take_u32(rest);
 	kind = take_u32(rest); /* u16 type, u16 flags */
 	out->gone = kind >> 16 & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
-	out->name = take_text(rest);
-	take(rest, (strlen(out->name) / 8 + 1) * 8);
+	out->name = perf_record_take_text(rest);
+	perf_record_take(rest, (strlen(out->name) / 8 + 1) * 8);
 	take_trailer(rest, out);
 }
 
@@ -246,21 +246,21 @@ static void take_other(struct rest *rest, uint16_t misc, struct record *out)
 {
 	switch (out->kind) {
 	case RECORD_LOST:
-		take(rest, 8); /* the event's id */
+		perf_record_take(rest, 8); /* the event's id */
 		out->lost = take_u64(rest);
 		break;
 	case RECORD_MAP:
-		take_map(rest, misc, out);
+		perf_record_take_map(rest, misc, out);
 		break;
 	case RECORD_NAME:
 		out->pid = take_u32(rest);
 		out->tid = take_u32(rest);
-		out->name = take_text(rest);
+		out->name = perf_record_take_text(rest);
 		out->exec = misc & PERF_RECORD_MISC_COMM_EXEC;
 		break;
 	case RECORD_FORK:
 	case RECORD_EXIT:
-		take_task(rest, out);
+		perf_record_take_task(rest, out);
 		break;
 	case RECORD_SWITCH: /* the thread is in the trailer */
 		out->out = misc & PERF_RECORD_MISC_SWITCH_OUT;
@@ -287,7 +287,7 @@ void record_parse(const void *bytes, size_t size, uint64_t sample_type, uint64_t
 	out->kind = record_kind_of(bytes);
 	if (out->kind == RECORD_SAMPLE) {
 		rest.overrun = sample_type & ~(uint64_t)SAMPLE_KNOWN;
-		take_sample(&rest, sample_type, registers, header.misc, out);
+		perf_record_take_sample(&rest, sample_type, registers, header.misc, out);
 	} else if (out->kind == RECORD_KERNEL_CODE) {
 		take_kernel_code(&rest, out);
 	} else {

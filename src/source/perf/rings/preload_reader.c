@@ -25,7 +25,7 @@ enum {
 };
 
 /* The only event, in the rings of samples and in the names ring: one field of bytes. */
-static int make_table(struct event_table *table)
+static int preload_reader_make_table(struct event_table *table)
 {
 	*table = (struct event_table){ .entries = calloc(1, sizeof(*table->entries)),
 				       .payload_bytes = calloc(1, sizeof(*table->payload_bytes)) };
@@ -75,7 +75,7 @@ int preload_reader_open(struct preload_reader *self, const struct perf_options *
 	}
 	error = rename_session(self);
 	if (!error)
-		error = make_table(&self->table);
+		error = preload_reader_make_table(&self->table);
 	self->buffer = aligned_alloc(4096, PRELOAD_PACKET);
 	self->readers = calloc(self->session.ring_count, sizeof(*self->readers));
 	if (!error && (!self->buffer || !self->readers))
@@ -131,7 +131,7 @@ static bool is_valid_type(uint32_t type, bool side)
  * Copy the record in a record, with the time of the outer one. An invalid record becomes a sample of the header only,
  * which is counted as damaged.
  */
-static size_t unwrap(const char *payload, uint64_t time, bool side, char *out)
+static size_t preload_reader_unwrap(const char *payload, uint64_t time, bool side, char *out)
 {
 	struct perf_event_header header = { 0 };
 	const size_t bytes = number_load16(payload);
@@ -159,7 +159,7 @@ static size_t unwrap_all(const char *packet, const struct validated *validated, 
 	size_t used = 0;
 
 	while ((at = wire_walk_next(&walk)))
-		used += unwrap(at + walk.head.bytes, walk.head.time, side, out + used);
+		used += preload_reader_unwrap(at + walk.head.bytes, walk.head.time, side, out + used);
 	return used;
 }
 

@@ -18,7 +18,7 @@ int process_list_add(struct process_list *list, pid_t pid)
 	return 0;
 }
 
-static bool has(const struct process_list *list, pid_t pid)
+static bool process_list_has(const struct process_list *list, pid_t pid)
 {
 	for (size_t n = 0; n < list->count; n++)
 		if (list->pids[n] == pid)
@@ -75,7 +75,8 @@ int process_list_extend(struct process_list *list)
 	while (!error && before < list->count) { /* until a pass finds no more */
 		before = list->count;
 		for (size_t n = 0; !error && n < pairs.count; n += 2)
-			if (has(list, pairs.pids[n + 1]) && !has(list, pairs.pids[n]))
+			if (process_list_has(list, pairs.pids[n + 1]) &&
+			    !process_list_has(list, pairs.pids[n]))
 				error = process_list_add(list, pairs.pids[n]);
 	}
 	process_list_free(&pairs);

@@ -26,7 +26,7 @@ enum {
 	ROUNDS_SPARE_MAX = 16 << 20, /* of all together: the chunks of three rounds at low load */
 };
 
-static int by_time(const void *a, const void *b)
+static int rounds_by_time(const void *a, const void *b)
 {
 	const struct rounds_entry *one = a, *other = b;
 
@@ -36,13 +36,13 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Pass on the records up to `until`. */
-static void flush(struct rounds *rounds, uint64_t until, rounds_take *take, void *data)
+static void rounds_flush(struct rounds *rounds, uint64_t until, rounds_take *take, void *data)
 {
 	size_t n;
 
 	if (rounds->count == 0)
 		return;
-	qsort(rounds->entries, rounds->count, sizeof(*rounds->entries), by_time);
+	qsort(rounds->entries, rounds->count, sizeof(*rounds->entries), rounds_by_time);
 	for (n = 0; n < rounds->count && rounds->entries[n].time <= until; n++) {
 		take(data, &rounds->entries[n]);
 		rounds_chunk_done(rounds, rounds->entries[n].chunk);
@@ -55,7 +55,7 @@ void rounds_begin(struct rounds *rounds, rounds_take *take, void *data)
 {
 	const uint64_t until = rounds->latest[1];
 
-	flush(rounds, until, take, data);
+	rounds_flush(rounds, until, take, data);
 	if (until > rounds->closed)
 		rounds->closed = until;
 	rounds->latest[1] = rounds->latest[0];
@@ -123,7 +123,7 @@ void rounds_chunk_done(struct rounds *rounds, struct rounds_chunk *chunk)
 
 void rounds_end(struct rounds *rounds, rounds_take *take, void *data)
 {
-	flush(rounds, UINT64_MAX, take, data);
+	rounds_flush(rounds, UINT64_MAX, take, data);
 	rounds_free(rounds);
 }
 

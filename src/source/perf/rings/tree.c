@@ -34,7 +34,7 @@ static void put_end_if(struct bpf_program *to, bool zero)
 	bpf_put_end(to);
 }
 
-static void put_end(struct bpf_program *to)
+static void tree_put_end(struct bpf_program *to)
 {
 	bpf_put_set(to, BPF_REG_0, 0);
 	bpf_put_end(to);
@@ -77,7 +77,7 @@ static void put_only(struct bpf_program *to, unsigned of, enum tree_state state)
 {
 	const unsigned same = bpf_put_jump(to, BPF_JEQ, of, state);
 
-	put_end(to);
+	tree_put_end(to);
 	bpf_land(to, same);
 }
 
@@ -108,7 +108,7 @@ static void put_is_member(struct bpf_program *to, const struct tree *tree, bool 
 }
 
 /* Take a task, whose address is in register 6, out of the tree. */
-static void put_remove(struct bpf_program *to, const struct tree *tree)
+static void tree_put_remove(struct bpf_program *to, const struct tree *tree)
 {
 	bpf_put_store(to, BPF_DW, BPF_REG_10, TREE_TASK, BPF_REG_6);
 	bpf_put_map(to, BPF_REG_1, tree->members);
@@ -120,10 +120,10 @@ static void put_remove(struct bpf_program *to, const struct tree *tree)
  * A task in the tree makes another one, which has not run yet. Linux 6.18 frees one task in a thousand without
  * sched_process_free, which put_exit() needs. Its memory may be the new task's, also if a stranger makes that.
  */
-static void put_fork(struct bpf_program *to, const struct tree *tree)
+static void tree_put_fork(struct bpf_program *to, const struct tree *tree)
 {
 	bpf_put_load(to, BPF_DW, BPF_REG_6, BPF_REG_1, 0);
-	put_remove(to, tree);
+	tree_put_remove(to, tree);
 	put_is_member(to, tree, true);
 	bpf_put_store(to, BPF_DW, BPF_REG_10, TREE_TASK, BPF_REG_6);
 	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, TREE_VALUE, TREE_MEMBER);
@@ -138,10 +138,10 @@ static void put_fork(struct bpf_program *to, const struct tree *tree)
 	put_end_if(to, true);
 	bpf_put_set(to, BPF_REG_1, 1);
 	bpf_put(to, BPF_STX | BPF_XADD | BPF_DW, BPF_REG_0, BPF_REG_1, 0, 0);
-	put_end(to);
+	tree_put_end(to);
 }
 
-static void put_exec(struct bpf_program *to, const struct tree *tree)
+static void tree_put_exec(struct bpf_program *to, const struct tree *tree)
 {
 	put_ids(to, tree);
 	put_end_if(to, false);
@@ -151,15 +151,15 @@ static void put_exec(struct bpf_program *to, const struct tree *tree)
 	put_only(to, BPF_REG_1, TREE_WAITS);
 	bpf_put_set(to, BPF_REG_1, TREE_MEMBER);
 	bpf_put_store(to, BPF_W, BPF_REG_0, 0, BPF_REG_1);
-	put_end(to);
+	tree_put_end(to);
 }
 
 /* A task's memory is freed, and may be used for another one. */
 static void put_exit(struct bpf_program *to, const struct tree *tree)
 {
 	bpf_put_load(to, BPF_DW, BPF_REG_6, BPF_REG_1, 0);
-	put_remove(to, tree);
-	put_end(to);
+	tree_put_remove(to, tree);
+	tree_put_end(to);
 }
 
 /* The result 1: the kernel writes the sample. */
@@ -200,7 +200,7 @@ static int make_maps(struct tree *tree, unsigned room, unsigned flags)
 }
 
 /* Let the kernel run a program at a tracepoint from now on. */
-static int watch(struct tree *tree, enum tree_program program)
+static int tree_watch(struct tree *tree, enum tree_program program)
 {
 	static const char *const tracepoints[TREE_PROGRAMS] = {
 		[TREE_FORK] = "task_newtask",
@@ -208,8 +208,8 @@ static int watch(struct tree *tree, enum tree_program program)
 		[TREE_END] = "sched_process_free",
 	};
 	static void (*const writers[TREE_PROGRAMS])(struct bpf_program *, const struct tree *) = {
-		[TREE_FORK] = put_fork,
-		[TREE_EXEC] = put_exec,
+		[TREE_FORK] = tree_put_fork,
+		[TREE_EXEC] = tree_put_exec,
 		[TREE_END] = put_exit,
 	};
 	static struct bpf_program
@@ -240,7 +240,7 @@ static int find_namespace(struct tree *tree)
 /* Return: the program, or -errno. */
 static int load_filter(const struct tree *tree, void (*write)(struct bpf_program *, const struct tree *))
 {
-	static struct bpf_program code; /* as in watch() */
+	static struct bpf_program code; /* as in tree_watch() */
 
 	bpf_begin(&code);
 	write(&code, tree);
@@ -248,7 +248,7 @@ static int load_filter(const struct tree *tree, void (*write)(struct bpf_program
 }
 
 /* @flags: of the maps */
-static int open_parts(struct tree *tree, unsigned room, unsigned flags)
+static int tree_open_parts(struct tree *tree, unsigned room, unsigned flags)
 {
 	int error = find_namespace(tree);
 
@@ -259,7 +259,7 @@ static int open_parts(struct tree *tree, unsigned room, unsigned flags)
 	tree->filter = load_filter(tree, put_filter);
 	error = tree->filter < 0 ? tree->filter : 0;
 	for (unsigned n = 0; !error && n < TREE_PROGRAMS; n++)
-		error = watch(tree, n);
+		error = tree_watch(tree, n);
 	return error;
 }
 
@@ -272,7 +272,7 @@ static int open_with(struct tree *tree, unsigned room, unsigned flags)
 	};
 	for (unsigned n = 0; n < TREE_PROGRAMS; n++)
 		tree->watches[n] = tree->programs[n] = -1;
-	error = open_parts(tree, room, flags);
+	error = tree_open_parts(tree, room, flags);
 	if (error)
 		tree_close(tree);
 	return error;

@@ -120,8 +120,8 @@ static unsigned kernel_frames(const struct record_sample *sample)
 }
 
 /* Unwound frames replace the user's part of the chain; the unwinder has used that part already. */
-static void build(struct attribution *attribution, struct sample_task *task,
-		  const struct record_sample *sample, struct stack_builder *building)
+static void attribute_build(struct attribution *attribution, struct sample_task *task,
+			    const struct record_sample *sample, struct stack_builder *building)
 {
 	struct sample_process *process = task->process;
 	const bool gone = user_stack_is_gone(sample, attribution->registers, process);
@@ -143,7 +143,8 @@ static void build(struct attribution *attribution, struct sample_task *task,
 }
 
 /* Without an allowance for different stacks, a new stack has one frame. Otherwise a process could use up all memory. */
-static uint32_t intern(struct attribution *attribution, uint32_t pid, struct stack_builder *building)
+static uint32_t attribute_intern(struct attribution *attribution, uint32_t pid,
+				 struct stack_builder *building)
 {
 	struct budget *budget = &attribution->images->budget;
 	struct stacks *stacks = attribution->stacks;
@@ -170,7 +171,8 @@ static uint32_t intern(struct attribution *attribution, uint32_t pid, struct sta
  * thread the pid is -1, too. It ended on this CPU, a moment ago. If it went to another CPU within that moment, its
  * process' first thread stands for it.
  */
-static struct sample_task *find_task(const struct attribution *attribution, const struct record *record)
+static struct sample_task *attribute_find_task(const struct attribution *attribution,
+					       const struct record *record)
 {
 	struct sample_task *task;
 
@@ -191,7 +193,7 @@ enum wire_sample attribute(struct attribution *attribution, const struct record 
 	 */
 	static struct stack_builder building;
 	const struct record_sample *sample = &record->sample;
-	struct sample_task *task = find_task(attribution, record);
+	struct sample_task *task = attribute_find_task(attribution, record);
 	struct sample_frame innermost;
 	bool ok;
 
@@ -212,7 +214,7 @@ enum wire_sample attribute(struct attribution *attribution, const struct record 
 	if (!innermost.image)
 		return WIRE_SAMPLE_MAPPING;
 	if (attribution->stacks_wanted)
-		build(attribution, task, sample, &building);
+		attribute_build(attribution, task, sample, &building);
 	if (building.count == 0 || building.frames[0].image == 0) {
 		building.frames[0] = innermost;
 		building.count = 1;
@@ -220,7 +222,7 @@ enum wire_sample attribute(struct attribution *attribution, const struct record 
 	out->end = building.end;
 	out->tid = task->tid;
 	out->task = tasks_number(attribution->tasks, task);
-	out->stack = intern(attribution, task->process->pid, &building);
+	out->stack = attribute_intern(attribution, task->process->pid, &building);
 	out->ends = building.user ? building.truncation : WIRE_TRUNCATIONS;
 	return out->task && out->stack ? WIRE_SAMPLE_KEPT : WIRE_SAMPLE_WRITE;
 }

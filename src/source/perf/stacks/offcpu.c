@@ -32,7 +32,7 @@ static bool is_relevant(const struct offcpu *waits, const struct record *record)
 }
 
 /* A thread's wait has ended. */
-static void report(struct offcpu *waits, struct sample_task *task, uint64_t end, unsigned cpu)
+static void offcpu_report(struct offcpu *waits, struct sample_task *task, uint64_t end, unsigned cpu)
 {
 	const struct sample_wait *wait = &task->wait;
 	struct offcpu_wait ended = {
@@ -50,14 +50,14 @@ static void report(struct offcpu *waits, struct sample_task *task, uint64_t end,
 }
 
 /* The kernel had no room for the switch that ends the wait, or for the one that begins it: the wait is lost. */
-static void give_up(struct offcpu *waits, struct sample_task *task, uint64_t time)
+static void offcpu_give_up(struct offcpu *waits, struct sample_task *task, uint64_t time)
 {
 	struct sample_wait *wait = &task->wait;
 
 	if (wait->state != SAMPLE_WAIT_BLOCKED && wait->state != SAMPLE_WAIT_STOPS)
 		return;
 	wait->loss = WIRE_SAMPLE_RING;
-	report(waits, task, time, wait->cpu);
+	offcpu_report(waits, task, time, wait->cpu);
 	wait->state = SAMPLE_WAIT_NONE;
 }
 
@@ -68,7 +68,7 @@ void offcpu_stop(struct offcpu *waits, const struct record *record, enum wire_sa
 
 	if (!is_relevant(waits, record) || !task || task->wait.state == SAMPLE_WAIT_ENDED)
 		return;
-	give_up(waits, task, record->time);
+	offcpu_give_up(waits, task, record->time);
 	task->wait = (struct sample_wait){
 		.state = SAMPLE_WAIT_STOPS, .loss = loss, .since = record->time, .cpu = task->wait.cpu
 	};
@@ -133,12 +133,13 @@ static void take_early(struct offcpu *waits, struct sample_task *task, uint64_t 
 	task->early.time = 0;
 }
 
-static void stop(struct offcpu *waits, struct sample_task *task, const struct record *record, unsigned cpu)
+static void offcpu_leave_cpu(struct offcpu *waits, struct sample_task *task, const struct record *record,
+			     unsigned cpu)
 {
 	struct sample_wait *wait = &task->wait;
 
 	if (wait->state != SAMPLE_WAIT_STOPS) {
-		give_up(waits, task, record->time);
+		offcpu_give_up(waits, task, record->time);
 		*wait = (struct sample_wait){ .stack = 0 };
 	}
 	wait->state = record->preempted ? SAMPLE_WAIT_PREEMPTED : SAMPLE_WAIT_BLOCKED;
@@ -148,19 +149,20 @@ static void stop(struct offcpu *waits, struct sample_task *task, const struct re
 	take_early(waits, task, record->time);
 }
 
-static void resume(struct offcpu *waits, struct sample_task *task, const struct record *record, unsigned cpu)
+static void offcpu_resume(struct offcpu *waits, struct sample_task *task, const struct record *record,
+			  unsigned cpu)
 {
 	struct sample_wait *wait = &task->wait;
 
 	if (wait->state == SAMPLE_WAIT_BLOCKED) {
-		report(waits, task, record->time, cpu);
+		offcpu_report(waits, task, record->time, cpu);
 	} else if (wait->state == SAMPLE_WAIT_PREEMPTED && wait->since >= waits->gap) {
 		waits->preempted++;
 		waits->preempted_ns += record->time - wait->since;
 	} else if (wait->state == SAMPLE_WAIT_BEFORE) {
 		waits->before++;
 	} else {
-		give_up(waits, task, record->time);
+		offcpu_give_up(waits, task, record->time);
 	}
 	wait->state = SAMPLE_WAIT_NONE;
 }
@@ -184,9 +186,9 @@ void offcpu_switch(struct offcpu *waits, const struct record *record, unsigned c
 	else if (task->wait.state == SAMPLE_WAIT_ENDED)
 		return;
 	else if (record->out)
-		stop(waits, task, record, cpu);
+		offcpu_leave_cpu(waits, task, record, cpu);
 	else
-		resume(waits, task, record, cpu);
+		offcpu_resume(waits, task, record, cpu);
 }
 
 void offcpu_exit(struct offcpu *waits, const struct record *record)
@@ -195,7 +197,7 @@ void offcpu_exit(struct offcpu *waits, const struct record *record)
 
 	if (!task)
 		return;
-	give_up(waits, task, record->time);
+	offcpu_give_up(waits, task, record->time);
 	task->wait.state = SAMPLE_WAIT_ENDED;
 }
 
@@ -216,7 +218,7 @@ static void end_wait(void *data, struct sample_task *task)
 	struct offcpu *waits = data;
 
 	if (task->wait.state == SAMPLE_WAIT_BLOCKED)
-		report(waits, task, waits->end, task->wait.cpu);
+		offcpu_report(waits, task, waits->end, task->wait.cpu);
 	else if (task->wait.state == SAMPLE_WAIT_BEFORE)
 		waits->before += scan_is_blocked(task->process->pid, task->tid);
 	task->wait.state = SAMPLE_WAIT_NONE;

@@ -12,30 +12,30 @@ void stacks_init(struct stacks *stacks, struct table_writer *table)
 	*stacks = (struct stacks){ .table = table };
 }
 
-static uint64_t hash_of(const struct stacks_node *node)
+static uint64_t stacks_hash_of(const struct stacks_node *node)
 {
 	return hash_pair(hash_pair(node->caller, node->image), node->offset);
 }
 
-static bool same(const struct stacks_node *one, const struct stacks_node *other)
+static bool stacks_same(const struct stacks_node *one, const struct stacks_node *other)
 {
 	return one->caller == other->caller && one->image == other->image && one->offset == other->offset;
 }
 
-static uint32_t find_node(const struct stacks *stacks, const struct stacks_node *node, uint64_t hash)
+static uint32_t stacks_find_node(const struct stacks *stacks, const struct stacks_node *node, uint64_t hash)
 {
 	uint32_t number;
 
 	for (size_t at = 0; (number = hash_table_next(&stacks->numbers, hash, &at));)
-		if (same(&stacks->nodes[number - 1], node))
+		if (stacks_same(&stacks->nodes[number - 1], node))
 			break;
 	return number;
 }
 
 static uint32_t intern_node(struct stacks *stacks, const struct stacks_node *node)
 {
-	const uint64_t hash = hash_of(node);
-	uint32_t number = find_node(stacks, node, hash);
+	const uint64_t hash = stacks_hash_of(node);
+	uint32_t number = stacks_find_node(stacks, node, hash);
 
 	if (number)
 		return number;
@@ -74,7 +74,7 @@ uint32_t stacks_find(const struct stacks *stacks, const struct sample_frame *fra
 	while (count-- > 0) {
 		const struct stacks_node node = { number, frames[count].image, frames[count].offset };
 
-		number = find_node(stacks, &node, hash_of(&node));
+		number = stacks_find_node(stacks, &node, stacks_hash_of(&node));
 		if (!number)
 			break;
 	}

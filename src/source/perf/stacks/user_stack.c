@@ -15,7 +15,7 @@ enum {
 };
 
 /* Whether the walk may go on. */
-static bool spend(const struct mapping *mapping, unsigned work)
+static bool user_stack_spend(const struct mapping *mapping, unsigned work)
 {
 	struct unwind_meter *meter = &mapping->image->of->meter;
 
@@ -26,21 +26,22 @@ static bool spend(const struct mapping *mapping, unsigned work)
 }
 
 /* Find the unwind table for an address of the process; called by the unwinder. */
-static struct unwind_table *look_up(void *context, uint64_t address, uint64_t *bias,
-				    enum wire_truncation *why)
+static struct unwind_table *user_stack_look_up(void *context, uint64_t address, uint64_t *bias,
+					       enum wire_truncation *why)
 {
 	struct sample_process *process = context;
 	const struct mapping *mapping = mappings_find(&process->mappings, address);
 	struct unwind_table *tables;
 	uint64_t elf_address;
 
-	if (mapping && !spend(mapping, 1 + process->mappings.count / MAPPINGS)) /* which ends the walk */
+	if (mapping &&
+	    !user_stack_spend(mapping, 1 + process->mappings.count / MAPPINGS)) /* which ends the walk */
 		mapping = NULL;
 	tables = mapping ? images_tables(mapping->image) : NULL;
 	*why = mapping ? mapping->image->no_tables : WIRE_TRUNCATION_MEMORY;
 	if (!tables)
 		return NULL;
-	spend(mapping, images_elf(mapping->image)->segment_count / SEGMENTS);
+	user_stack_spend(mapping, images_elf(mapping->image)->segment_count / SEGMENTS);
 	if (image_address(images_elf(mapping->image), mapping->offset + (address - mapping->begin),
 			  &elf_address) != 0) {
 		*why = WIRE_TRUNCATION_TABLES;
@@ -51,7 +52,7 @@ static struct unwind_table *look_up(void *context, uint64_t address, uint64_t *b
 }
 
 /* Read the instructions around an address; called by the unwinder. */
-static bool read_code(void *context, uint64_t address, struct unwind_code *code)
+static bool user_stack_read_code(void *context, uint64_t address, struct unwind_code *code)
 {
 	struct sample_process *process = context;
 	const struct mapping *mapping = mappings_find(&process->mappings, address - 1);
@@ -61,7 +62,7 @@ static bool read_code(void *context, uint64_t address, struct unwind_code *code)
 	*code = (struct unwind_code){ .image = mapping ? mapping->image : NULL };
 	if (!elf)
 		return mapping;
-	if (!spend(mapping, UNWIND_WORK_READ))
+	if (!user_stack_spend(mapping, UNWIND_WORK_READ))
 		return false;
 	offset = mapping->offset + (address - mapping->begin);
 	code->known = offset >= UNWIND_CODE_BEFORE &&
@@ -137,9 +138,9 @@ bool user_stack_is_gone(const struct record_sample *sample, uint64_t mask, struc
 }
 
 /* Walk within the allowance of the process. Without one, the stack is as the kernel's chain has it. */
-static unsigned unwind(const struct unwind_sample *from, struct images *images,
-		       struct sample_process *process, uint64_t *locations, unsigned max,
-		       enum wire_truncation *truncation)
+static unsigned user_stack_unwind(const struct unwind_sample *from, struct images *images,
+				  struct sample_process *process, uint64_t *locations, unsigned max,
+				  enum wire_truncation *truncation)
 {
 	struct unwind_meter *meter = &images->meter;
 	const uint64_t before = meter->spent,
@@ -149,7 +150,7 @@ static unsigned unwind(const struct unwind_sample *from, struct images *images,
 	meter->limit = before + left;
 	meter->refused = !left;
 	if (left)
-		count = unwind_frames(from, look_up, process, locations, max, truncation);
+		count = unwind_frames(from, user_stack_look_up, process, locations, max, truncation);
 	budget_charge(&images->budget, BUDGET_UNWIND, process->pid, meter->spent - before);
 	if (meter->refused) {
 		*truncation = WIRE_TRUNCATION_TABLES;
@@ -182,7 +183,7 @@ static unsigned join_chain(uint64_t *locations, unsigned count, const uint64_t *
 	return count;
 }
 
-static bool is_go(struct sample_process *process, uint64_t address)
+static bool user_stack_is_go(struct sample_process *process, uint64_t address)
 {
 	const struct mapping *mapping = mappings_find(&process->mappings, address);
 
@@ -199,7 +200,7 @@ unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct im
 				      .stack = user->stack,
 				      .stack_bytes = user->stack_bytes,
 				      .chain = chain,
-				      .code = read_code,
+				      .code = user_stack_read_code,
 				      .scanned = &end->scanned,
 				      .pointers = pointers };
 	unsigned count, more;
@@ -208,8 +209,8 @@ unsigned user_stack(const struct record_sample *sample, uint64_t mask, struct im
 	if (max == 0 || !user_registers(sample, mask, &registers))
 		return 0;
 	from.chain_count = user_chain(sample, chain, WIRE_DEPTH_MAX);
-	count = unwind(&from, images, task->process, locations, max, &end->truncation);
-	more = is_go(task->process, registers.pc)
+	count = user_stack_unwind(&from, images, task->process, locations, max, &end->truncation);
+	more = user_stack_is_go(task->process, registers.pc)
 		       ? join_chain(locations, count, chain, (unsigned)from.chain_count, max)
 		       : 0;
 	if (more) {

@@ -44,7 +44,7 @@ static const struct allowance {
 			   "questions about its memory that were not answered in time, as its lock is held" },
 };
 
-static uint64_t total(const struct budget *budget, enum budget_kind kind)
+static uint64_t budget_total(const struct budget *budget, enum budget_kind kind)
 {
 	return kind == BUDGET_FILES    ? budget->files_max
 	       : kind == BUDGET_STACKS ? budget->stacks_max
@@ -59,7 +59,7 @@ static uint64_t of_process(const struct budget *budget, enum budget_kind kind)
 static uint64_t limit_of(const struct budget *budget, enum budget_kind kind,
 			 const struct budget_account *account)
 {
-	return account->user ? of_process(budget, kind) : total(budget, kind) / 2;
+	return account->user ? of_process(budget, kind) : budget_total(budget, kind) / 2;
 }
 
 static bool is_used_up(const struct budget *budget, enum budget_kind kind,
@@ -105,7 +105,7 @@ static struct budget_account *find_present(const struct budget_accounts *account
 }
 
 /* Find or add an account. Return: NULL: there is no room for another. */
-static struct budget_account *find(struct budget_accounts *accounts, uint32_t id)
+static struct budget_account *budget_find(struct budget_accounts *accounts, uint32_t id)
 {
 	struct budget_account *account = find_present(accounts, id);
 
@@ -130,9 +130,9 @@ static void begin_round(const struct budget *budget, struct budget_account *acco
 	account->round = budget->round;
 }
 
-static struct budget_account *find_user(struct budget *budget, uid_t uid)
+static struct budget_account *budget_find_user(struct budget *budget, uid_t uid)
 {
-	struct budget_account *user = find(&budget->users, uid);
+	struct budget_account *user = budget_find(&budget->users, uid);
 
 	if (!user)
 		user = &budget->other_users;
@@ -146,7 +146,7 @@ static struct budget_account *find_user(struct budget *budget, uid_t uid)
  */
 static struct budget_account *find_payer(struct budget *budget, uint32_t pid)
 {
-	struct budget_account *process = find(&budget->processes, pid);
+	struct budget_account *process = budget_find(&budget->processes, pid);
 	struct foreign_user own;
 	uid_t uid;
 
@@ -154,14 +154,14 @@ static struct budget_account *find_payer(struct budget *budget, uint32_t pid)
 		return process;
 	uid = budget->user_of(pid, &own);
 	if (!process)
-		return find_user(budget, uid);
+		return budget_find_user(budget, uid);
 	begin_round(budget, process);
 	if (uid != FOREIGN_NO_USER) {
 		process->own = own;
 		process->seen = true;
 	}
 	if (uid != FOREIGN_NO_USER || !process->user)
-		process->user = find_user(budget, uid);
+		process->user = budget_find_user(budget, uid);
 	begin_round(budget, process->user);
 	return process;
 }
@@ -186,7 +186,7 @@ void budget_init(struct budget *budget, uint64_t files_max)
 				   .users.max = USERS_MAX };
 }
 
-static void forget(const struct budget_accounts *accounts, enum budget_kind kind)
+static void budget_forget(const struct budget_accounts *accounts, enum budget_kind kind)
 {
 	for (size_t n = 0; n < accounts->count; n++)
 		accounts->all[n]->spent[kind] = 0;
@@ -195,15 +195,15 @@ static void forget(const struct budget_accounts *accounts, enum budget_kind kind
 void budget_again(struct budget *budget, enum budget_kind kind)
 {
 	budget->spent[kind] = budget->other_users.spent[kind] = 0;
-	forget(&budget->processes, kind);
-	forget(&budget->users, kind);
+	budget_forget(&budget->processes, kind);
+	budget_forget(&budget->users, kind);
 }
 
 void budget_round(struct budget *budget)
 {
 	budget->round++;
 	for (unsigned n = 0; n < BUDGET_KINDS; n++)
-		budget->spent[n] = after_rounds(n, budget->spent[n], total(budget, n), 1);
+		budget->spent[n] = after_rounds(n, budget->spent[n], budget_total(budget, n), 1);
 }
 
 /* The account, of the process or its user, that has used up its allowance; NULL: neither has. */
@@ -219,7 +219,7 @@ bool budget_spend(struct budget *budget, enum budget_kind kind, uint32_t pid)
 {
 	struct budget_account *payer = pid ? find_payer(budget, pid) : NULL;
 
-	if (find_exceeded(budget, kind, payer) || budget->spent[kind] >= total(budget, kind))
+	if (find_exceeded(budget, kind, payer) || budget->spent[kind] >= budget_total(budget, kind))
 		return false;
 	for (; payer; payer = payer->user)
 		payer->spent[kind]++;
@@ -230,7 +230,7 @@ bool budget_spend(struct budget *budget, enum budget_kind kind, uint32_t pid)
 /* Where all together have spent little, the accounts need not be exact: to find a process' user takes some system calls. */
 static bool is_little(const struct budget *budget, enum budget_kind kind)
 {
-	return budget->spent[kind] < total(budget, kind) / 4;
+	return budget->spent[kind] < budget_total(budget, kind) / 4;
 }
 
 uint64_t budget_left(struct budget *budget, enum budget_kind kind, uint32_t pid)
@@ -238,7 +238,7 @@ uint64_t budget_left(struct budget *budget, enum budget_kind kind, uint32_t pid)
 	const struct budget_account *payer = !pid		       ? NULL
 					     : is_little(budget, kind) ? find_present(&budget->processes, pid)
 								       : find_payer(budget, pid);
-	uint64_t limit = total(budget, kind), spent = budget->spent[kind];
+	uint64_t limit = budget_total(budget, kind), spent = budget->spent[kind];
 	uint64_t left = spent < limit ? limit - spent : 0;
 
 	if (pid && !payer && left > of_process(budget, kind))
@@ -289,7 +289,7 @@ const struct foreign_user *budget_user(struct budget *budget, uint32_t pid)
 }
 
 /* Count an excess; the first one names the process or user. */
-static void blame(struct budget *budget, enum budget_kind kind, struct budget_account *account)
+static void budget_blame(struct budget *budget, enum budget_kind kind, struct budget_account *account)
 {
 	bool first = true;
 
@@ -312,7 +312,7 @@ void budget_over(struct budget *budget, enum budget_kind kind, uint32_t pid)
 
 	budget->over[kind]++;
 	if (exceeded) /* otherwise all together have used up the total */
-		blame(budget, kind, exceeded);
+		budget_blame(budget, kind, exceeded);
 }
 
 bool budget_text(const struct budget *budget, unsigned n, char text[BUDGET_TEXT_MAX])

@@ -44,7 +44,7 @@ void images_init(struct images *images, struct table_writer *table)
 }
 
 /* The inode is hashed, too, since files such as `/memfd:name (deleted)` can have the same name. */
-static uint64_t hash_of(const struct sample_image *image)
+static uint64_t images_hash_of(const struct sample_image *image)
 {
 	uint64_t hash = hash_begin();
 
@@ -56,7 +56,7 @@ static uint64_t hash_of(const struct sample_image *image)
 	return hash_pair(hash, image->process);
 }
 
-static bool same(const struct sample_image *one, const struct sample_image *other)
+static bool images_same(const struct sample_image *one, const struct sample_image *other)
 {
 	return one->kind == other->kind && one->process == other->process && one->inode == other->inode &&
 	       one->generation == other->generation && one->major == other->major &&
@@ -72,16 +72,16 @@ static void set_seen(struct sample_image *image)
 }
 
 /* Find an equal image, or add it. @pid: the process whose allowance a new one uses. *made: whether it is new. */
-static struct sample_image *find(struct images *images, const struct sample_image *wanted, uint32_t pid,
-				 bool *made)
+static struct sample_image *images_find_or_add(struct images *images, const struct sample_image *wanted,
+					       uint32_t pid, bool *made)
 {
-	const uint64_t hash = hash_of(wanted);
+	const uint64_t hash = images_hash_of(wanted);
 	struct sample_image *image;
 	uint32_t place;
 
 	*made = false;
 	for (size_t at = 0; (place = hash_table_next(&images->places, hash, &at));)
-		if (same(images->all[place - 1], wanted))
+		if (images_same(images->all[place - 1], wanted))
 			return images->all[place - 1];
 	if (!budget_spend(&images->budget, BUDGET_IMAGES, pid)) {
 		budget_over(&images->budget, BUDGET_IMAGES, pid);
@@ -171,7 +171,7 @@ static bool is_the_file(struct sample_image *image, int fd)
 }
 
 /* Use a file if it is the mapped one. @fd: the image owns it then, otherwise it is closed; negative: an error */
-static bool take_file(struct sample_image *image, int fd)
+static bool images_take_file(struct sample_image *image, int fd)
 {
 	bool taken;
 
@@ -201,18 +201,19 @@ static const struct foreign_user *reader_of(const struct sample_image *image,
 	return image->kind == WIRE_IMAGE_JITDUMP || image->build_id_bytes ? ourselves : &unprivileged;
 }
 
-static bool take_answer(struct sample_image *image, uint32_t pid, int fd)
+static bool images_take_answer(struct sample_image *image, uint32_t pid, int fd)
 {
 	if (fd == -ETIMEDOUT)
 		budget_over(&image->of->budget, BUDGET_WAITS, pid);
-	return take_file(image, fd);
+	return images_take_file(image, fd);
 }
 
 /*
  * Open the file while a process has it mapped: through the mapping itself, by its path from the process' root, or by its
  * path from ours. A mapping proves that the process could read the file. A path does not: it may lead elsewhere by now.
  */
-static bool pin(struct images *images, struct sample_image *image, uint32_t pid, const struct record_map *map)
+static bool images_open_mapped(struct images *images, struct sample_image *image, uint32_t pid,
+			       const struct record_map *map)
 {
 	const bool dump = image->kind == WIRE_IMAGE_JITDUMP;
 	struct foreign_process process;
@@ -225,16 +226,16 @@ static bool pin(struct images *images, struct sample_image *image, uint32_t pid,
 				  .owner = dump ? user : NULL };
 
 	if (known &&
-	    take_answer(image, pid, foreign_mapped(&checks, pid, map->begin, map->begin + map->bytes)))
+	    images_take_answer(image, pid, foreign_mapped(&checks, pid, map->begin, map->begin + map->bytes)))
 		return true;
 	checks.reader = user;
-	if (known && take_answer(image, pid, foreign_named(&checks, pid, true, image->path)))
+	if (known && images_take_answer(image, pid, foreign_named(&checks, pid, true, image->path)))
 		return true;
-	return take_answer(image, pid, foreign_named(&checks, pid, false, image->path));
+	return images_take_answer(image, pid, foreign_named(&checks, pid, false, image->path));
 }
 
 /* The file is closed, or another image has it: it counts no longer. */
-static void unpay(struct sample_image *image)
+static void images_unpay(struct sample_image *image)
 {
 	if (image->paid)
 		budget_return(&image->of->budget, BUDGET_FILES, &image->payment);
@@ -252,7 +253,7 @@ const struct image *images_elf(struct sample_image *image)
 		image->refused = !image->opened;
 		image->fd = -1;
 		if (image->refused)
-			unpay(image);
+			images_unpay(image);
 	}
 	return image->opened ? &image->elf : NULL;
 }
@@ -319,7 +320,7 @@ static void drop_tables(struct images *images, struct sample_image **place)
 	*place = images->tabled[--images->tabled_count];
 }
 
-static bool is_open(const struct sample_image *image)
+static bool images_is_open(const struct sample_image *image)
 {
 	return image->opened || image->fd >= 0;
 }
@@ -372,7 +373,7 @@ static size_t find_unmapped(const struct images *images,
 	for (size_t n = 0; *found && n < images->count; n++) {
 		struct sample_image *image = images->all[n];
 
-		if (image->kind == WIRE_IMAGE_FILE && is_open(image) && !image->mappings &&
+		if (image->kind == WIRE_IMAGE_FILE && images_is_open(image) && !image->mappings &&
 		    may(images, image))
 			(*found)[count++] = image;
 	}
@@ -382,14 +383,14 @@ static size_t find_unmapped(const struct images *images,
 }
 
 /* A mapping that comes later opens the file again. */
-static void give_back(struct images *images, struct sample_image *image)
+static void images_give_back(struct images *images, struct sample_image *image)
 {
 	for (size_t n = 0; image->tables && n < images->tabled_count; n++)
 		if (images->tabled[n] == image)
 			drop_tables(images, &images->tabled[n]);
 	close_file(image);
 	image->unwound = false;
-	unpay(image);
+	images_unpay(image);
 }
 
 /* A user may have half of all files open. Where a quarter is open, there is room again before that is used up. */
@@ -408,7 +409,7 @@ static void give_back_files(struct images *images)
 
 		if (*open <= (named ? 2 : 1) * eighth || (named && !names_too))
 			break;
-		give_back(images, unmapped[n]);
+		images_give_back(images, unmapped[n]);
 	}
 	free(unmapped);
 }
@@ -424,7 +425,7 @@ void images_round(struct images *images)
 	images->opened = 0;
 	count = find_unmapped(images, is_idle, &idle);
 	for (size_t n = 0; n + IMAGES_IDLE < count; n++)
-		give_back(images, idle[n]);
+		images_give_back(images, idle[n]);
 	free(idle);
 }
 
@@ -449,15 +450,15 @@ static void free_image(struct sample_image *image)
 }
 
 /* Its file is needed for the names of its samples. Without a file, these are looked up by what the table of images has. */
-static bool is_needed(const struct images *images, const struct sample_image *image)
+static bool images_is_needed(const struct images *images, const struct sample_image *image)
 {
 	return image->kind == WIRE_IMAGE_KERNEL || image->mappings || image->holders ||
-	       images->period - image->seen <= IMAGES_PERIODS || (has_names(image) && is_open(image));
+	       images->period - image->seen <= IMAGES_PERIODS || (has_names(image) && images_is_open(image));
 }
 
 static void forget_image(struct images *images, struct sample_image *image)
 {
-	give_back(images, image);
+	images_give_back(images, image);
 	if (image->number && image->number <= images->numbered_count)
 		images->numbered[image->number - 1] = NULL;
 	budget_return(&images->budget, BUDGET_IMAGES, &image->own);
@@ -470,7 +471,7 @@ static void index_images(struct images *images)
 {
 	hash_table_clear(&images->places);
 	for (size_t n = 0; n < images->count; n++)
-		hash_table_add(&images->places, hash_of(images->all[n]), (uint32_t)n + 1);
+		hash_table_add(&images->places, images_hash_of(images->all[n]), (uint32_t)n + 1);
 }
 
 /* A recorder that runs for weeks sees more programs than there is memory for. */
@@ -481,7 +482,7 @@ static void forget_images(struct images *images)
 	if (images->count <= images->kept)
 		return;
 	for (size_t n = 0; n < images->count; n++) {
-		if (is_needed(images, images->all[n]))
+		if (images_is_needed(images, images->all[n]))
 			images->all[kept++] = images->all[n];
 		else
 			forget_image(images, images->all[n]);
@@ -538,7 +539,7 @@ int images_file(const struct images *images, uint32_t number)
 }
 
 /* An image identified by its inode, whose file has a build id, is replaced by the image with that build id. */
-static void identify(struct images *images, struct sample_image *image)
+static void images_identify(struct images *images, struct sample_image *image)
 {
 	const struct image *elf = images_elf(image);
 	struct sample_image wanted = { .kind = image->kind, .path = image->path, .bytes = image->bytes },
@@ -549,13 +550,13 @@ static void identify(struct images *images, struct sample_image *image)
 		return;
 	wanted.build_id_bytes = elf->build_id_bytes;
 	memcpy(wanted.build_id, elf->build_id, elf->build_id_bytes);
-	other = find(images, &wanted, 0, &made);
+	other = images_find_or_add(images, &wanted, 0, &made);
 	if (!other)
 		return;
 	set_seen(other);
-	if (is_open(other)) {
+	if (images_is_open(other)) {
 		close_file(image);
-		unpay(image);
+		images_unpay(image);
 	} else {
 		other->elf = image->elf;
 		other->opened = true;
@@ -569,8 +570,8 @@ static void identify(struct images *images, struct sample_image *image)
 }
 
 /* Open the file of a new image, or put that off to the next mapping if the process has no allowance left. */
-static void open_file(struct images *images, struct sample_image *image, uint32_t pid,
-		      const struct record_map *map)
+static void images_open_file(struct images *images, struct sample_image *image, uint32_t pid,
+			     const struct record_map *map)
 {
 	struct budget *budget = &images->budget;
 	const bool permitted = budget_spend(budget, BUDGET_OPENS, pid);
@@ -584,8 +585,8 @@ static void open_file(struct images *images, struct sample_image *image, uint32_
 	image->deferred = false;
 	image->payment = budget_payment(budget, pid);
 	image->paid = true;
-	if (!pin(images, image, pid, map)) {
-		unpay(image);
+	if (!images_open_mapped(images, image, pid, map)) {
+		images_unpay(image);
 		images->unreadable += image->tries++ == 0;
 		return;
 	}
@@ -594,14 +595,14 @@ static void open_file(struct images *images, struct sample_image *image, uint32_
 	image->tries = 0;
 	image->unwound = false;
 	if (!image->build_id_bytes && image->kind == WIRE_IMAGE_FILE)
-		identify(images, image);
+		images_identify(images, image);
 }
 
 /*
  * Whether the next mapping is a reason to open the file: it was put off, or not found where a process that had ended saw it.
  * In a mount namespace of its own a file is found only while a process lives there.
  */
-static bool is_missing(const struct sample_image *image)
+static bool images_is_missing(const struct sample_image *image)
 {
 	return image->deferred || (image->kind == WIRE_IMAGE_FILE && !image->opened && image->fd < 0 &&
 				   !image->refused && !image->other && image->tries < TRIES);
@@ -623,15 +624,15 @@ struct sample_image *images_find(struct images *images, uint32_t pid, const stru
 		wanted.inode = map->inode;
 		wanted.generation = map->generation;
 	}
-	image = find(images, &wanted, pid, &made);
+	image = images_find_or_add(images, &wanted, pid, &made);
 	if (!image)
 		return NULL;
 	set_seen(image);
-	if (image->other && !is_open(image->other)) /* its file was given back */
+	if (image->other && !images_is_open(image->other)) /* its file was given back */
 		images_set(&image->other, NULL);
-	if ((made || is_missing(image)) && image->kind != WIRE_IMAGE_ANONYMOUS &&
+	if ((made || images_is_missing(image)) && image->kind != WIRE_IMAGE_ANONYMOUS &&
 	    image->kind != WIRE_IMAGE_VDSO)
-		open_file(images, image, pid, map);
+		images_open_file(images, image, pid, map);
 	if (!image->other)
 		return image;
 	set_seen(image->other);
@@ -650,7 +651,7 @@ struct sample_image *images_named(struct images *images, enum wire_image kind, c
 	wanted.path = copy ? copy : empty;
 	if (build_id_bytes)
 		memcpy(wanted.build_id, build_id, build_id_bytes);
-	image = find(images, &wanted, 0, &made);
+	image = images_find_or_add(images, &wanted, 0, &made);
 	free(copy);
 	return image;
 }

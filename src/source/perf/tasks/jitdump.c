@@ -57,7 +57,7 @@ static int open_map(struct jit *jit, char *path, size_t bytes)
 }
 
 /* Names the code by a file. @path: its name, if it is the first image of this code */
-static void take_map(struct jit *jit, struct images *images, const char *path, int file)
+static void jitdump_take_map(struct jit *jit, struct images *images, const char *path, int file)
 {
 	if (!jit->map)
 		images_set(&jit->map,
@@ -74,7 +74,7 @@ void jit_update_map(struct jit *jit, struct images *images)
 
 	if (file < 0)
 		return;
-	take_map(jit, images, path, file);
+	jitdump_take_map(jit, images, path, file);
 	close(file);
 }
 
@@ -104,7 +104,7 @@ static struct sample_image *find_map(struct jit *jit, const struct jit_state *st
 		jit_update_map(jit, state->images);
 	}
 	if (!jit->map && jit->dump)
-		take_map(jit, state->images, jit->dump->path, jit->dump->fd);
+		jitdump_take_map(jit, state->images, jit->dump->path, jit->dump->fd);
 	if (!jit->map && !jit->unnamed)
 		images_set(&jit->unnamed, make_unnamed(jit, state, program));
 	return jit->map ? jit->map : jit->unnamed;
@@ -113,7 +113,7 @@ static struct sample_image *find_map(struct jit *jit, const struct jit_state *st
 /* ---- dumps */
 
 /* A piece that is empty or exceeds the address space contains no address; perf's map of it is empty, too. */
-static bool is_code(const struct jitdump_record *record)
+static bool jitdump_is_code(const struct jitdump_record *record)
 {
 	return record->kind != JITDUMP_OTHER && record->address + record->size > record->address;
 }
@@ -141,7 +141,7 @@ static bool map_part(struct jit *jit, const struct jitdump_record *record)
  * Read the dump's records up to a sample's time; those beyond the process' allowance, in a later round. Until then, and for
  * code that there is no room for, an address has the last name that it was given.
  */
-static void follow(struct jit *jit, struct jit_state *state, uint64_t time)
+static void jitdump_follow(struct jit *jit, struct jit_state *state, uint64_t time)
 {
 	struct budget *budget = &state->images->budget;
 	struct jitdump_window window;
@@ -165,7 +165,7 @@ static void follow(struct jit *jit, struct jit_state *state, uint64_t time)
 			break;
 		}
 		jit->at = next;
-		if (!is_code(&record))
+		if (!jitdump_is_code(&record))
 			continue;
 		mapped = map_part(jit, &record);
 		if (!mapped && record.kind == JITDUMP_LOAD)
@@ -182,7 +182,7 @@ struct sample_image *jit_find(struct jit *jit, struct jit_state *state, const ch
 	const struct mapping *part;
 
 	if (jit->dump && jit->dump->fd >= 0 && jit->time != time) /* once for all frames of a stack */
-		follow(jit, state, time);
+		jitdump_follow(jit, state, time);
 	part = mappings_find(&jit->code, address);
 	*offset = part ? part->offset + (address - part->begin) : address;
 	return part ? part->image : find_map(jit, state, program);

@@ -32,7 +32,7 @@ static uint32_t random_priority(void)
 }
 
 /* Each node counts for its image. */
-static void fill(struct mapping_node *node, const struct mapping *mapping)
+static void mappings_fill_node(struct mapping_node *node, const struct mapping *mapping)
 {
 	if (mapping->image)
 		mapping->image->mappings++;
@@ -41,25 +41,25 @@ static void fill(struct mapping_node *node, const struct mapping *mapping)
 	node->mapping = *mapping;
 }
 
-static struct mapping_node *make(const struct mapping *mapping)
+static struct mapping_node *mappings_make(const struct mapping *mapping)
 {
 	struct mapping_node *node = nodes < MAPPINGS_NODES_MAX ? malloc(sizeof(*node)) : NULL;
 
 	if (!node)
 		return NULL;
 	*node = (struct mapping_node){ .priority = random_priority(), .uses = 1 };
-	fill(node, mapping);
+	mappings_fill_node(node, mapping);
 	nodes++;
 	return node;
 }
 
 /* Drop a reference to a tree. */
-static void drop(struct mapping_node *node)
+static void mappings_drop(struct mapping_node *node)
 {
 	while (node && --node->uses == 0) {
 		struct mapping_node *right = node->right;
 
-		drop(node->left); /* recursion as deep as the tree: logarithmic */
+		mappings_drop(node->left); /* recursion as deep as the tree: logarithmic */
 		if (node->mapping.image)
 			node->mapping.image->mappings--;
 		free(node);
@@ -75,7 +75,7 @@ static const struct mapping **recent_of(struct mappings *mappings, uint64_t addr
 	return &mappings->recent[(address >> 16 ^ address >> 21) % MAPPINGS_RECENT];
 }
 
-static bool has(const struct mapping *mapping, uint64_t address)
+static bool mappings_has(const struct mapping *mapping, uint64_t address)
 {
 	return mapping && mapping->begin <= address && address < mapping->end;
 }
@@ -101,10 +101,10 @@ const struct mapping *mappings_find(struct mappings *mappings, uint64_t address)
 {
 	const struct mapping **recent = recent_of(mappings, address), *found = *recent;
 
-	if (has(found, address))
+	if (mappings_has(found, address))
 		return found;
 	found = first_behind(mappings, address);
-	if (!has(found, address))
+	if (!mappings_has(found, address))
 		return NULL;
 	*recent = found;
 	return found;
@@ -122,7 +122,7 @@ static bool own_path(struct mappings *mappings, uint64_t address)
 
 		if (node->uses == 1)
 			continue;
-		copy = make(&node->mapping);
+		copy = mappings_make(&node->mapping);
 		if (!copy)
 			return false;
 		copy->priority = node->priority;
@@ -139,8 +139,8 @@ static bool own_path(struct mappings *mappings, uint64_t address)
 }
 
 /* Split a tree at an address, to which own_path() was called: mappings that end there or before, and the others. */
-static void split(struct mapping_node *node, uint64_t address, struct mapping_node **before,
-		  struct mapping_node **behind)
+static void mappings_split(struct mapping_node *node, uint64_t address, struct mapping_node **before,
+			   struct mapping_node **behind)
 {
 	while (node) {
 		if (node->mapping.end > address) {
@@ -157,7 +157,7 @@ static void split(struct mapping_node *node, uint64_t address, struct mapping_no
 }
 
 /* Join two trees, the first before the second. The paths along the seam must not be shared. */
-static struct mapping_node *join(struct mapping_node *before, struct mapping_node *behind)
+static struct mapping_node *mappings_join(struct mapping_node *before, struct mapping_node *behind)
 {
 	struct mapping_node *root, **link = &root;
 
@@ -183,12 +183,12 @@ static struct mapping_node *first_of(struct mapping_node *node)
 	return node;
 }
 
-static unsigned count_of(const struct mapping_node *node)
+static unsigned mappings_count_of(const struct mapping_node *node)
 {
 	unsigned count = 0;
 
 	for (; node; node = node->right)
-		count += 1 + count_of(node->left);
+		count += 1 + mappings_count_of(node->left);
 	return count;
 }
 
@@ -196,32 +196,32 @@ static unsigned count_of(const struct mapping_node *node)
  * Split the tree in three: mappings that end before the new one, those that it covers, and those that end behind it. The
  * second part (or else the third) may begin before the new one: that piece stays, as @front. The third loses its overlap.
  */
-static void replace(struct mappings *mappings, struct mapping_node *node, struct mapping_node *front)
+static void mappings_replace(struct mappings *mappings, struct mapping_node *node, struct mapping_node *front)
 {
 	struct mapping *const mapping = &node->mapping;
 	struct mapping_node *before, *under, *behind, *next;
 
-	split(mappings->root, mapping->begin, &before, &behind);
-	split(behind, mapping->end, &under, &behind);
+	mappings_split(mappings->root, mapping->begin, &before, &behind);
+	mappings_split(behind, mapping->end, &under, &behind);
 	next = first_of(under);
 	if (!next)
 		next = first_of(behind);
 	if (next && next->mapping.begin < mapping->begin) {
-		fill(front, &next->mapping);
+		mappings_fill_node(front, &next->mapping);
 		front->mapping.end = mapping->begin;
-		before = join(before, front);
+		before = mappings_join(before, front);
 		mappings->count++;
 	} else {
-		drop(front);
+		mappings_drop(front);
 	}
 	next = first_of(behind);
 	if (next && next->mapping.begin < mapping->end) {
 		next->mapping.offset += mapping->end - next->mapping.begin;
 		next->mapping.begin = mapping->end;
 	}
-	mappings->count += 1 - count_of(under);
-	drop(under);
-	mappings->root = join(join(before, node), behind);
+	mappings->count += 1 - mappings_count_of(under);
+	mappings_drop(under);
+	mappings->root = mappings_join(mappings_join(before, node), behind);
 }
 
 int mappings_add(struct mappings *mappings, const struct mapping *mapping)
@@ -233,14 +233,14 @@ int mappings_add(struct mappings *mappings, const struct mapping *mapping)
 	memset(mappings->recent, 0, sizeof(mappings->recent));
 	if (mappings->count >= MAPPINGS_MAX)
 		return -ENOMEM;
-	node = make(mapping);
-	front = make(mapping);
+	node = mappings_make(mapping);
+	front = mappings_make(mapping);
 	if (!node || !front || !own_path(mappings, mapping->begin) || !own_path(mappings, mapping->end)) {
-		drop(node);
-		drop(front);
+		mappings_drop(node);
+		mappings_drop(front);
 		return -ENOMEM;
 	}
-	replace(mappings, node, front);
+	mappings_replace(mappings, node, front);
 	return 0;
 }
 
@@ -273,7 +273,7 @@ void mappings_copy(struct mappings *to, const struct mappings *from)
 
 void mappings_clear(struct mappings *mappings)
 {
-	drop(mappings->root);
+	mappings_drop(mappings->root);
 	*mappings = (struct mappings){ 0 };
 }
 
@@ -282,14 +282,15 @@ unsigned mappings_in_use(void)
 	return nodes;
 }
 
-static unsigned depth_of(const struct mapping_node *node)
+static unsigned mappings_depth_of(const struct mapping_node *node)
 {
-	const unsigned left = node ? depth_of(node->left) : 0, right = node ? depth_of(node->right) : 0;
+	const unsigned left = node ? mappings_depth_of(node->left) : 0,
+		       right = node ? mappings_depth_of(node->right) : 0;
 
 	return node ? 1 + (left > right ? left : right) : 0;
 }
 
 unsigned mappings_depth(const struct mappings *mappings)
 {
-	return depth_of(mappings->root);
+	return mappings_depth_of(mappings->root);
 }

@@ -37,7 +37,8 @@ static int parse_mapping(char *line, struct record_map *map)
 	return 0;
 }
 
-static void add_mapping(struct tasks *tasks, struct sample_process *process, const struct record_map *map)
+static void proc_scan_add_mapping(struct tasks *tasks, struct sample_process *process,
+				  const struct record_map *map)
 {
 	struct sample_image *image = images_find(tasks->images, process->pid, map);
 	struct mapping mapping;
@@ -75,7 +76,7 @@ static void scan_mappings(struct tasks *tasks, struct sample_process *process)
 			continue;
 		if (!process->program && strcmp(map.path, exe) == 0)
 			images_set(&process->program, images_find(tasks->images, process->pid, &map));
-		add_mapping(tasks, process, &map);
+		proc_scan_add_mapping(tasks, process, &map);
 	}
 	if (lines > LINES_MAX)
 		budget_over(&tasks->images->budget, BUDGET_MAPPINGS, process->pid);

@@ -93,7 +93,7 @@ static void unend_task(struct tasks *tasks, struct sample_task *task)
 	task->process->live++;
 }
 
-static void forget(struct tasks *tasks, struct sample_task **link)
+static void tasks_forget(struct tasks *tasks, struct sample_task **link)
 {
 	struct sample_task *task = *link;
 
@@ -109,7 +109,7 @@ static void forget_tid(struct tasks *tasks, uint32_t tid)
 {
 	for (struct sample_task **link = bucket_of(tasks, tid); *link;) {
 		if ((*link)->tid == tid)
-			forget(tasks, link);
+			tasks_forget(tasks, link);
 		else
 			link = &(*link)->next;
 	}
@@ -176,7 +176,7 @@ static void fork_task(struct tasks *tasks, const struct record *record, uint64_t
 }
 
 /* A thread that calls execve takes the id of its leader, whose EXIT came before. */
-static void revive(struct tasks *tasks, struct sample_task *task)
+static void tasks_revive(struct tasks *tasks, struct sample_task *task)
 {
 	unend_task(tasks, task);
 	task->wait = (struct sample_wait){ .state = SAMPLE_WAIT_NONE };
@@ -193,7 +193,7 @@ static void name_task(struct tasks *tasks, const struct record *record, uint64_t
 		return;
 	}
 	if (record->exec) {
-		revive(tasks, task);
+		tasks_revive(tasks, task);
 		deep_stack_drop(&task->deep);
 		process = make_process(tasks, record->pid);
 		if (process) {
@@ -228,7 +228,7 @@ struct mapping tasks_mapping(struct sample_process *process, struct sample_image
 }
 
 /* MMAP2. The first mapped file after an exec is the program. */
-static void map(struct tasks *tasks, const struct record *record)
+static void tasks_map(struct tasks *tasks, const struct record *record)
 {
 	struct sample_task *task = tasks_find(tasks, record->tid);
 	struct sample_image *image = record->map.image;
@@ -271,7 +271,7 @@ static void exit_task(struct tasks *tasks, const struct record *record)
 }
 
 /* Free the tasks that ended long before a time. They are found without a look at all others, which may be many. */
-static void forget_ended(struct tasks *tasks, uint64_t time)
+static void tasks_forget_ended(struct tasks *tasks, uint64_t time)
 {
 	while (tasks->oldest && time > tasks->oldest->ended_time &&
 	       time - tasks->oldest->ended_time > TASKS_KEPT_NS) {
@@ -279,13 +279,13 @@ static void forget_ended(struct tasks *tasks, uint64_t time)
 
 		while (*link != tasks->oldest)
 			link = &(*link)->next;
-		forget(tasks, link);
+		tasks_forget(tasks, link);
 	}
 }
 
 void tasks_take(struct tasks *tasks, const struct record *record, uint64_t ticks)
 {
-	forget_ended(tasks, record->time);
+	tasks_forget_ended(tasks, record->time);
 	switch (record->kind) {
 	case RECORD_FORK:
 		fork_task(tasks, record, ticks);
@@ -294,7 +294,7 @@ void tasks_take(struct tasks *tasks, const struct record *record, uint64_t ticks
 		name_task(tasks, record, ticks);
 		break;
 	case RECORD_MAP:
-		map(tasks, record);
+		tasks_map(tasks, record);
 		break;
 	case RECORD_EXIT:
 		exit_task(tasks, record);
@@ -344,7 +344,7 @@ void tasks_free(struct tasks *tasks)
 {
 	for (unsigned n = 0; tasks->buckets && n < TASKS_BUCKETS; n++)
 		while (tasks->buckets[n])
-			forget(tasks, &tasks->buckets[n]);
+			tasks_forget(tasks, &tasks->buckets[n]);
 	free(tasks->buckets);
 	*tasks = (struct tasks){ 0 };
 }

@@ -22,7 +22,7 @@ enum {
 };
 
 /* Return: 0; -ENOENT: no recorded function is selected; -ENOMEM. */
-static int select_functions(struct replay_job *job)
+static int replay_select_functions(struct replay_job *job)
 {
 	const uint32_t count = burin_calls_functions(job->lines.calls.calls);
 
@@ -51,10 +51,10 @@ static int select_all(struct replay_job *job)
 		job->events[n] = event && !burin_calls_is_call(job->lines.calls.calls, event) &&
 				 view_globs_match(&replay->events, event->name);
 	}
-	return select_functions(job);
+	return replay_select_functions(job);
 }
 
-static int cut(struct replay_job *job)
+static int replay_cut(struct replay_job *job)
 {
 	uint64_t bytes = (uint64_t)SLICE_BYTES_RING * burin_trace_rings(job->trace);
 	ssize_t slices;
@@ -68,7 +68,7 @@ static int cut(struct replay_job *job)
 	return 0;
 }
 
-static int run(struct replay_job *job)
+static int replay_run(struct replay_job *job)
 {
 	const struct burin_calls *calls = job->lines.calls.calls;
 	int result = calls ? read_calls_only_counted(calls) : 1;
@@ -78,7 +78,7 @@ static int run(struct replay_job *job)
 	if (!result)
 		result = select_all(job);
 	if (!result)
-		result = cut(job);
+		result = replay_cut(job);
 	if (!result)
 		result = replay_find_crossing(job);
 	if (!result)
@@ -98,7 +98,8 @@ static int run(struct replay_job *job)
 }
 
 /* Calls of all records, also of those that are not printed. */
-static int find_begin(const struct burin_trace *trace, const struct burin_calls *calls, uint64_t *begin)
+static int replay_find_begin(const struct burin_trace *trace, const struct burin_calls *calls,
+			     uint64_t *begin)
 {
 	const struct burin_record *record;
 	struct burin_cursor *cursor;
@@ -121,7 +122,7 @@ int view_replay_begin(const struct burin_trace *trace, uint64_t *begin)
 	int result = burin_calls_open(&calls, trace);
 
 	if (!result)
-		result = find_begin(trace, calls, begin);
+		result = replay_find_begin(trace, calls, begin);
 	burin_calls_close(calls);
 	return result;
 }
@@ -133,7 +134,7 @@ int view_replay(const struct burin_trace *trace, const struct view_replay *repla
 
 	if (result)
 		return result;
-	result = run(&job);
+	result = replay_run(&job);
 	replay_workers_free(&job);
 	free(job.crossing.list);
 	for (size_t n = 0; n < REPLAY_RANGES; n++)

@@ -6,11 +6,11 @@
  * the calls that end there, and the others are not known before the trace's end. It also notes whether something lies
  * within such a call (REPLAY_CALLS, REPLAY_EVENTS), which decides whether it is printed as a block or as a leaf.
  *
- * Ranges of slices are read at once (walk()). A range cannot know what ended in earlier ranges within a call that
+ * Ranges of slices are read at once (replay_calls_walk()). A range cannot know what ended in earlier ranges within a call that
  * began there. join_range() adds that afterwards, range by range in order of time: for each thread, the last call
  * that ended and the last event are enough, since only the latest of them decides.
  *
- * Threads share the open calls. forget_ended() sets one bit of one of them, atomically, and none reads it before all
+ * Threads share the open calls. replay_calls_forget_ended() sets one bit of one of them, atomically, and none reads it before all
  * threads have ended.
  *
  * An open call may have a record, if it ended while the trace was written. Then the record counts, and the open call
@@ -102,8 +102,8 @@ void replay_threads_free(struct replay_threads *threads)
 	hash_table_free(&threads->numbers);
 }
 
-static bool is_selected(const struct view_replay *replay, struct view_line_formatter *formatter,
-			const struct burin_record *record)
+static bool replay_calls_is_selected(const struct view_replay *replay, struct view_line_formatter *formatter,
+				     const struct burin_record *record)
 {
 	const struct view_thread_label *label;
 
@@ -129,7 +129,7 @@ bool replay_take(const struct replay_job *job, struct view_line_formatter *forma
 				      .tid = found.tid,
 				      .stack = found.stack,
 				      .depth = (uint16_t)found.depth };
-	return is_selected(job->replay, formatter, record) &&
+	return replay_calls_is_selected(job->replay, formatter, record) &&
 	       (!job->replay->min_ns || view_call_ns(job->trace, &found) >= job->replay->min_ns);
 }
 
@@ -161,7 +161,7 @@ int replay_take_values(const struct replay_job *job, const struct burin_record *
 bool replay_has_event(const struct replay_job *job, struct view_line_formatter *formatter,
 		      const struct burin_record *record)
 {
-	return job->events[record->event->id - 1] && is_selected(job->replay, formatter, record);
+	return job->events[record->event->id - 1] && replay_calls_is_selected(job->replay, formatter, record);
 }
 
 /* The open calls, to find those that have a record, too: they ended while the trace was written. */
@@ -170,7 +170,7 @@ struct open_calls {
 	struct hash_table numbers;
 };
 
-static int add_open(struct replay_job *job, struct open_calls *open)
+static int replay_calls_add_open(struct replay_job *job, struct open_calls *open)
 {
 	const struct burin_calls *calls = job->lines.calls.calls;
 	const struct view_replay *replay = job->replay;
@@ -199,7 +199,7 @@ static int add_open(struct replay_job *job, struct open_calls *open)
 	return 0;
 }
 
-static void forget_ended(struct open_calls *open, const struct replay_call *call)
+static void replay_calls_forget_ended(struct open_calls *open, const struct replay_call *call)
 {
 	size_t at = 0;
 	uint32_t number;
@@ -210,7 +210,7 @@ static void forget_ended(struct open_calls *open, const struct replay_call *call
 		if (found->begin == call->begin && found->tid == call->tid && found->depth == call->depth &&
 		    found->function == call->function)
 			__atomic_fetch_or(&found->flags, REPLAY_HIDDEN,
-					  __ATOMIC_RELAXED); /* threads of walk_all() */
+					  __ATOMIC_RELAXED); /* threads of replay_calls_walk_all() */
 	}
 }
 
@@ -284,7 +284,7 @@ static int walk_record(struct range *range, size_t slice, const struct burin_rec
 		range->begin = call.begin;
 	if (is_call) {
 		if (range->open->numbers.count)
-			forget_ended(range->open, &call);
+			replay_calls_forget_ended(range->open, &call);
 		if (call.begin < range->job->bounds[slice]) {
 			note_within(&call, thread);
 			if (call.begin <
@@ -300,7 +300,7 @@ static int walk_record(struct range *range, size_t slice, const struct burin_rec
 	return result;
 }
 
-static void *walk(void *data)
+static void *replay_calls_walk(void *data)
 {
 	struct range *range = data;
 	const uint64_t *bounds = range->job->bounds;
@@ -359,10 +359,10 @@ static void start_range(struct range *range)
 		return;
 	}
 	range->formatter->lines = &range->job->lines;
-	range->started =
-		range->last < range->job->slices && !pthread_create(&range->thread, NULL, walk, range);
+	range->started = range->last < range->job->slices &&
+			 !pthread_create(&range->thread, NULL, replay_calls_walk, range);
 	if (!range->started)
-		walk(range);
+		replay_calls_walk(range);
 }
 
 static void free_range(struct range *range)
@@ -373,7 +373,8 @@ static void free_range(struct range *range)
 }
 
 /* Go through the records from the begin of the first slice to the end of the trace, in several ranges of slices at once. */
-static int walk_all(struct replay_job *job, struct replay_threads *threads, struct open_calls *open)
+static int replay_calls_walk_all(struct replay_job *job, struct replay_threads *threads,
+				 struct open_calls *open)
 {
 	const size_t most = job->slices < REPLAY_RANGES ? job->slices : REPLAY_RANGES;
 	const size_t count = job->replay->threads < most ? job->replay->threads : most;
@@ -405,11 +406,11 @@ int replay_find_crossing(struct replay_job *job)
 {
 	struct replay_threads threads = { .count = 0 };
 	struct open_calls open = { .calls.count = 0 };
-	int result = add_open(job, &open);
+	int result = replay_calls_add_open(job, &open);
 
 	job->begin = replay_begin(job->trace, job->lines.calls.calls);
 	if (!result)
-		result = walk_all(job, &threads, &open);
+		result = replay_calls_walk_all(job, &threads, &open);
 	if (!result)
 		result = keep_open(job, &threads, &open);
 	if (!result)

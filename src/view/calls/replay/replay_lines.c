@@ -54,7 +54,8 @@ static uint64_t call_ns(const struct replay_job *job, const struct replay_call *
 	return (uint64_t)(burin_trace_ns(job->trace, call->end) - burin_trace_ns(job->trace, call->begin));
 }
 
-static void print_json(const struct replay_job *job, const struct replay_line *line, struct view_buffer *out)
+static void replay_lines_print_json(const struct replay_job *job, const struct replay_line *line,
+				    struct view_buffer *out)
 {
 	const struct view_thread_label *label = view_line_formatter_label(line->formatter, line->record);
 	const struct replay_call *call = line->call;
@@ -89,7 +90,7 @@ void replay_line_call(const struct replay_job *job, const struct replay_line *li
 
 	if (job->replay->style.json) {
 		if (form == REPLAY_BEGIN || form == REPLAY_LEAF)
-			print_json(job, line, out);
+			replay_lines_print_json(job, line, out);
 		return;
 	}
 	if (line->call->values)

@@ -13,7 +13,7 @@
  * outputs in the order of slices.
  *
  * A begin and an end in one tick need an order. Of two begins the lower depth comes first. At an end, its own begin
- * comes before it, and so do those of calls around it that began in that tick (is_before()).
+ * comes before it, and so do those of calls around it that began in that tick (replay_slice_is_before()).
  *
  * An end finds its begin by all that both have, from the top down: a forged trace need not have ends in the order of
  * begins. If there is none, the begin was left out, and so is the end.
@@ -136,7 +136,8 @@ static int add_item(struct replay_worker *worker, const struct item *item)
 	return 0;
 }
 
-static int add_call(const struct slice *slice, struct replay_thread *thread, struct replay_call *call)
+static int replay_slice_add_call(const struct slice *slice, struct replay_thread *thread,
+				 struct replay_call *call)
 {
 	struct replay_worker *worker = slice->worker;
 	int result = 0;
@@ -154,8 +155,8 @@ static int add_call(const struct slice *slice, struct replay_thread *thread, str
 				 &(struct item){ .call = *call, .time = call->end, .text = SIZE_MAX });
 }
 
-static int add_event(const struct slice *slice, struct replay_thread *thread,
-		     const struct burin_record *record)
+static int replay_slice_add_event(const struct slice *slice, struct replay_thread *thread,
+				  const struct burin_record *record)
 {
 	struct replay_worker *worker = slice->worker;
 	struct item item = { .call = { .tid = record->tid,
@@ -195,9 +196,9 @@ static int read_records(const struct slice *slice)
 		result = thread ? 0 : -ENOMEM;
 		if (thread && replay_take(slice->job, &worker->formatter, record, &call))
 			result = replay_take_values(slice->job, record, &worker->values, &call)
-					 ?: add_call(slice, thread, &call);
+					 ?: replay_slice_add_call(slice, thread, &call);
 		else if (thread && replay_has_event(slice->job, &worker->formatter, record))
-			result = add_event(slice, thread, record);
+			result = replay_slice_add_event(slice, thread, record);
 	}
 	return result;
 }
@@ -231,8 +232,8 @@ static bool is_leaf(const struct replay_job *job, const struct replay_thread *th
 }
 
 /* Whether a call that begins is printed. */
-static bool is_shown(const struct replay_job *job, const struct replay_thread *thread,
-		     const struct replay_call *call)
+static bool replay_slice_is_shown(const struct replay_job *job, const struct replay_thread *thread,
+				  const struct replay_call *call)
 {
 	return (!job->functions || thread->rooted) &&
 	       (!job->replay->depth || level_of(thread, call) < job->replay->depth);
@@ -260,7 +261,7 @@ static void begin_root(const struct slice *slice, struct replay_thread *thread, 
 	thread->above = (uint16_t)count;
 }
 
-static int begin_call(const struct slice *slice, struct replay_call call, bool print)
+static int replay_slice_begin_call(const struct slice *slice, struct replay_call call, bool print)
 {
 	const struct replay_job *job = slice->job;
 	struct replay_thread *thread = replay_thread_find(&slice->worker->threads, replay_key(&call),
@@ -271,7 +272,7 @@ static int begin_call(const struct slice *slice, struct replay_call call, bool p
 		return -ENOMEM;
 	if (job->functions && !thread->rooted && job->functions[call.function])
 		begin_root(slice, thread, &call, print);
-	if (!is_shown(job, thread, &call))
+	if (!replay_slice_is_shown(job, thread, &call))
 		call.flags |= REPLAY_HIDDEN;
 	result = replay_calls_add(&thread->open, &call);
 	if (result || !print || (call.flags & REPLAY_HIDDEN))
@@ -282,7 +283,8 @@ static int begin_call(const struct slice *slice, struct replay_call call, bool p
 }
 
 /* The open call of a record; NULL: it began before all that is printed. */
-static struct replay_call *find_open(const struct replay_thread *thread, const struct replay_call *call)
+static struct replay_call *replay_slice_find_open(const struct replay_thread *thread,
+						  const struct replay_call *call)
 {
 	for (size_t n = thread->open.count; n > 0; n--) {
 		struct replay_call *open = &thread->open.list[n - 1];
@@ -294,11 +296,11 @@ static struct replay_call *find_open(const struct replay_thread *thread, const s
 	return NULL;
 }
 
-static int end_call(const struct slice *slice, const struct item *item)
+static int replay_slice_end_call(const struct slice *slice, const struct item *item)
 {
 	struct replay_thread *thread = replay_thread_find(&slice->worker->threads, replay_key(&item->call),
 							  2 * slice->job->slices + slice->number);
-	struct replay_call *open = thread ? find_open(thread, &item->call) : NULL, call;
+	struct replay_call *open = thread ? replay_slice_find_open(thread, &item->call) : NULL, call;
 
 	if (!open)
 		return thread ? 0 : -ENOMEM;
@@ -312,7 +314,7 @@ static int end_call(const struct slice *slice, const struct item *item)
 	return view_ordered_pause(slice->ordered, slice->number, slice->out);
 }
 
-static int print_event(const struct slice *slice, const struct item *item)
+static int replay_slice_print_event(const struct slice *slice, const struct item *item)
 {
 	const struct replay_job *job = slice->job;
 	const struct replay_thread *thread = replay_thread_find(
@@ -336,7 +338,7 @@ static int print_event(const struct slice *slice, const struct item *item)
 }
 
 /* Whether a begin comes before an item. Of an item at the same time, a call's own begin and those before it do. */
-static bool is_before(const struct replay_call *begin, const struct item *item)
+static bool replay_slice_is_before(const struct replay_call *begin, const struct item *item)
 {
 	if (begin->begin != item->time)
 		return begin->begin < item->time;
@@ -355,13 +357,14 @@ static int print_items(const struct slice *slice)
 	for (size_t n = 0; !result && n < worker->item_count; n++) {
 		const struct item *item = &worker->items[n];
 
-		while (!result && at < begins->count && is_before(&begins->list[at], item))
-			result = begin_call(slice, begins->list[at++], true);
+		while (!result && at < begins->count && replay_slice_is_before(&begins->list[at], item))
+			result = replay_slice_begin_call(slice, begins->list[at++], true);
 		if (!result)
-			result = item->text == SIZE_MAX ? end_call(slice, item) : print_event(slice, item);
+			result = item->text == SIZE_MAX ? replay_slice_end_call(slice, item)
+							: replay_slice_print_event(slice, item);
 	}
 	while (!result && at < begins->count)
-		result = begin_call(slice, begins->list[at++], true);
+		result = replay_slice_begin_call(slice, begins->list[at++], true);
 	return result;
 }
 
@@ -382,6 +385,6 @@ int replay_slice(void *data, unsigned number, size_t slice_number, struct view_o
 		return result;
 	replay_calls_sort(&slice.worker->begins);
 	for (size_t n = 0; !result && n < slice.worker->active.count; n++)
-		result = begin_call(&slice, slice.worker->active.list[n], false);
+		result = replay_slice_begin_call(&slice, slice.worker->active.list[n], false);
 	return result ? result : print_items(&slice);
 }

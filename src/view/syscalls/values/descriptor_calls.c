@@ -45,7 +45,7 @@ struct descriptor_call {
 /* ---- arguments */
 
 /* A number of 32 bits, whose sign does not count. */
-static bool get(const struct burin_record *record, int field, uint32_t *value)
+static bool descriptor_calls_get(const struct burin_record *record, int field, uint32_t *value)
 {
 	uint64_t number;
 	int64_t is_signed;
@@ -66,8 +66,9 @@ static bool get(const struct burin_record *record, int field, uint32_t *value)
  * A path as it was given; one that begins at a known directory, behind that one's. The working directory is not known, so one that
  * begins there stays as it is. It is left 0 if it is not known.
  */
-static void find_path(const struct descriptor_place *place, uint32_t directory,
-		      const struct burin_record *record, int field, struct descriptor_change *change)
+static void descriptor_calls_find_path(const struct descriptor_place *place, uint32_t directory,
+				       const struct burin_record *record, int field,
+				       struct descriptor_change *change)
 {
 	const char *base = "", *text;
 	char path[PATH_BYTES];
@@ -96,11 +97,12 @@ static bool read_open(const struct descriptor_place *place, const struct descrip
 	uint32_t directory = (uint32_t)AT_FDCWD, flags = 0;
 
 	change->action = DESCRIPTOR_OPEN;
-	if ((call->fields[0] >= 0 && !get(record, call->fields[0], &directory)) ||
-	    (call->fields[2] >= 0 && !get(record, call->fields[2], &flags)) || flags & TEMPORARY)
+	if ((call->fields[0] >= 0 && !descriptor_calls_get(record, call->fields[0], &directory)) ||
+	    (call->fields[2] >= 0 && !descriptor_calls_get(record, call->fields[2], &flags)) ||
+	    flags & TEMPORARY)
 		return true;
 	change->close_on_exec = flags & CLOSE_ON_EXEC;
-	find_path(place, directory, record, call->fields[1], change);
+	descriptor_calls_find_path(place, directory, record, call->fields[1], change);
 	return true;
 }
 
@@ -112,8 +114,8 @@ static bool read_make(const struct descriptor_place *place, const struct descrip
 
 	(void)place;
 	change->action = DESCRIPTOR_OPEN;
-	if ((call->fields[0] >= 0 && !get(record, call->fields[0], &flags)) ||
-	    (call->fields[1] >= 0 && !get(record, call->fields[1], &other)))
+	if ((call->fields[0] >= 0 && !descriptor_calls_get(record, call->fields[0], &flags)) ||
+	    (call->fields[1] >= 0 && !descriptor_calls_get(record, call->fields[1], &other)))
 		return true;
 	if (other != UINT32_MAX) /* signalfd() changes this one */
 		change->action = DESCRIPTOR_NOTHING;
@@ -136,7 +138,7 @@ static bool read_copy(const struct descriptor_place *place, const struct descrip
 {
 	(void)place;
 	change->action = DESCRIPTOR_COPY;
-	return get(record, call->fields[0], &change->first);
+	return descriptor_calls_get(record, call->fields[0], &change->first);
 }
 
 static bool read_replace(const struct descriptor_place *place, const struct descriptor_call *call,
@@ -145,8 +147,9 @@ static bool read_replace(const struct descriptor_place *place, const struct desc
 	uint32_t flags = 0;
 
 	(void)place;
-	if (!get(record, call->fields[0], &change->first) || !get(record, call->fields[1], &change->last) ||
-	    (call->fields[2] >= 0 && !get(record, call->fields[2], &flags)))
+	if (!descriptor_calls_get(record, call->fields[0], &change->first) ||
+	    !descriptor_calls_get(record, call->fields[1], &change->last) ||
+	    (call->fields[2] >= 0 && !descriptor_calls_get(record, call->fields[2], &flags)))
 		return false;
 	change->action = change->first == change->last ? DESCRIPTOR_NOTHING : DESCRIPTOR_REPLACE;
 	change->close_on_exec = flags & CLOSE_ON_EXEC;
@@ -158,7 +161,7 @@ static bool read_close(const struct descriptor_place *place, const struct descri
 {
 	(void)place;
 	change->action = DESCRIPTOR_CLOSE;
-	if (!get(record, call->fields[0], &change->first))
+	if (!descriptor_calls_get(record, call->fields[0], &change->first))
 		return false;
 	change->last = change->first;
 	return true;
@@ -170,8 +173,9 @@ static bool read_close_range(const struct descriptor_place *place, const struct 
 	uint32_t flags;
 
 	(void)place;
-	if (!get(record, call->fields[0], &change->first) || !get(record, call->fields[1], &change->last) ||
-	    !get(record, call->fields[2], &flags))
+	if (!descriptor_calls_get(record, call->fields[0], &change->first) ||
+	    !descriptor_calls_get(record, call->fields[1], &change->last) ||
+	    !descriptor_calls_get(record, call->fields[2], &flags))
 		return false;
 	change->close_on_exec = flags & CLOSE_RANGE_CLOEXEC;
 	change->action = flags & CLOSE_RANGE_UNSHARE   ? DESCRIPTOR_SEPARATE
@@ -185,7 +189,8 @@ static bool read_fcntl(const struct descriptor_place *place, const struct descri
 {
 	uint32_t command, argument;
 
-	if (!get(record, call->fields[1], &command) || !get(record, call->fields[2], &argument))
+	if (!descriptor_calls_get(record, call->fields[1], &command) ||
+	    !descriptor_calls_get(record, call->fields[2], &argument))
 		return false;
 	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
 		change->close_on_exec = command == F_DUPFD_CLOEXEC;
@@ -210,7 +215,7 @@ static bool read_ioctl(const struct descriptor_place *place, const struct descri
 	};
 	uint32_t command, type;
 
-	if (!get(record, call->fields[1], &command))
+	if (!descriptor_calls_get(record, call->fields[1], &command))
 		return false;
 	type = command >> 8 & 0xff;
 	if (type == AUTOFS || type == BINDER)
@@ -230,7 +235,7 @@ static bool read_unshare(const struct descriptor_place *place, const struct desc
 	uint32_t flags;
 
 	(void)place;
-	if (!get(record, call->fields[0], &flags))
+	if (!descriptor_calls_get(record, call->fields[0], &flags))
 		return false;
 	change->action = flags & CLONE_FILES ? DESCRIPTOR_SEPARATE : DESCRIPTOR_NOTHING;
 	return true;
@@ -264,7 +269,8 @@ static bool read_seccomp(const struct descriptor_place *place, const struct desc
 	uint32_t operation, flags;
 
 	(void)place;
-	if (get(record, call->fields[0], &operation) && get(record, call->fields[1], &flags) &&
+	if (descriptor_calls_get(record, call->fields[0], &operation) &&
+	    descriptor_calls_get(record, call->fields[1], &flags) &&
 	    (operation != SECCOMP_SET_MODE_FILTER || !(flags & SECCOMP_FILTER_FLAG_NEW_LISTENER)))
 		return true;
 	change->action = DESCRIPTOR_HIDE_ALL;
@@ -319,8 +325,8 @@ static bool find_fields(struct descriptor_call *call, const struct burin_event *
 	return true;
 }
 
-static bool know_call(struct descriptor_calls *calls, struct descriptor_call *call,
-		      const struct burin_event *event, const char *name)
+static bool descriptor_calls_know_call(struct descriptor_calls *calls, struct descriptor_call *call,
+				       const struct burin_event *event, const char *name)
 {
 	static const struct call_row unseen = { .read = read_unseen };
 
@@ -364,8 +370,8 @@ bool descriptor_calls_make(struct descriptor_calls *calls, const struct kernel_v
 		const struct kernel_event *event = &view->events[id];
 
 		if ((event->kind == KERNEL_ENTER || event->kind == KERNEL_LATE) &&
-		    !know_call(calls, &calls->calls[id], burin_trace_event(view->trace, id),
-			       view->strings->texts[event->call]))
+		    !descriptor_calls_know_call(calls, &calls->calls[id], burin_trace_event(view->trace, id),
+						view->strings->texts[event->call]))
 			return false;
 	}
 	return !calls->paths.failed;
@@ -384,7 +390,7 @@ void descriptor_calls_free(struct descriptor_calls *calls)
  * Whether a record counts. Some of the rings record already when others do not yet, and at the end. A part of the trace that
  * could not be read may have any call, too.
  */
-static bool counts(struct descriptor_calls *calls, uint64_t time)
+static bool descriptor_calls_counts(struct descriptor_calls *calls, uint64_t time)
 {
 	calls->off |= time >= calls->to || burin_trace_faults(calls->view->trace) != calls->faults;
 	return !calls->off && time >= calls->from;
@@ -397,7 +403,7 @@ bool descriptor_calls_begin(struct descriptor_calls *calls, size_t thread, const
 	const struct descriptor_place place = { .calls = calls, .thread = thread, .before = time };
 	struct descriptor_change change = { .action = DESCRIPTOR_NOTHING };
 
-	if (!counts(calls, time))
+	if (!descriptor_calls_counts(calls, time))
 		return true;
 	if (!call->row) {
 		descriptors_missed(&calls->all, thread, time);
@@ -431,7 +437,7 @@ bool descriptor_calls_end(struct descriptor_calls *calls, size_t thread, const s
 	uint32_t made;
 
 	*path = NULL;
-	if (!counts(calls, record->time))
+	if (!descriptor_calls_counts(calls, record->time))
 		return true;
 	if (!begin || begin < calls->from) {
 		descriptors_missed(&calls->all, thread, record->time);
@@ -452,7 +458,7 @@ bool descriptor_calls_fork(struct descriptor_calls *calls, size_t thread, size_t
 	const int field = burin_event_find(record->event, "clone_flags");
 	uint64_t flags;
 
-	if (!counts(calls, record->time))
+	if (!descriptor_calls_counts(calls, record->time))
 		return true;
 	if (field < 0 || burin_record_u64(record, (unsigned)field, &flags) != 0) {
 		calls->off = true;

@@ -46,7 +46,7 @@ static struct descriptor_table *table_of(const struct descriptors *all, size_t t
 	return number ? &all->tables[number - 1] : NULL;
 }
 
-static struct descriptor *slot_of(const struct descriptor_table *table, uint64_t descriptor)
+static struct descriptor *descriptors_slot_of(const struct descriptor_table *table, uint64_t descriptor)
 {
 	return table && descriptor < table->room ? &table->slots[descriptor] : NULL;
 }
@@ -54,7 +54,7 @@ static struct descriptor *slot_of(const struct descriptor_table *table, uint64_t
 /* ---- tables */
 
 /* Return: the number; 0: no memory. */
-static uint32_t make_table(struct descriptors *all)
+static uint32_t descriptors_make_table(struct descriptors *all)
 {
 	uint32_t number = all->unused;
 
@@ -79,7 +79,7 @@ static void empty_table(struct descriptors *all, struct descriptor_table *table)
 }
 
 /* Let its descriptors be unknown: from now on they may change unseen. */
-static void hide(struct descriptor_table *table)
+static void descriptors_hide(struct descriptor_table *table)
 {
 	table->hidden = true;
 	for (size_t n = 0; n < table->room; n++)
@@ -87,8 +87,8 @@ static void hide(struct descriptor_table *table)
 }
 
 /* Make room for a descriptor. Return: NULL: it has none, and stays unknown; or no memory, and *@failed is set. */
-static struct descriptor *reserve(struct descriptors *all, struct descriptor_table *table,
-				  uint64_t descriptor, bool *failed)
+static struct descriptor *descriptors_reserve(struct descriptors *all, struct descriptor_table *table,
+					      uint64_t descriptor, bool *failed)
 {
 	const size_t before = table->room;
 
@@ -123,7 +123,7 @@ static bool renew_table(struct descriptors *all, struct descriptor_thread *threa
 	const bool always = thread->table && all->tables[thread->table - 1].hidden_always;
 
 	leave_table(all, thread);
-	thread->table = make_table(all);
+	thread->table = descriptors_make_table(all);
 	if (!thread->table)
 		return false;
 	all->tables[thread->table - 1].hidden_always = always;
@@ -144,12 +144,12 @@ static struct descriptor_thread *get_thread(struct descriptors *all, size_t numb
 /* ---- calls */
 
 /* Whether what a call makes depends on what ->first refers to. */
-static bool depends(const struct descriptor_change *change)
+static bool descriptors_depends(const struct descriptor_change *change)
 {
 	return change->under || change->action == DESCRIPTOR_COPY || change->action == DESCRIPTOR_REPLACE;
 }
 
-static bool removes(const struct descriptor_change *change)
+static bool descriptors_removes(const struct descriptor_change *change)
 {
 	return change->action == DESCRIPTOR_REPLACE || change->action == DESCRIPTOR_CLOSE ||
 	       change->action == DESCRIPTOR_INHERIT;
@@ -173,7 +173,7 @@ static void begin_removal(struct descriptor_table *table, struct descriptor_thre
 /* Whether no other call could remove a descriptor while this thread's made it. */
 static bool was_alone(const struct descriptor_table *table, uint64_t descriptor, uint64_t begin)
 {
-	const struct descriptor *slot = slot_of(table, descriptor);
+	const struct descriptor *slot = descriptors_slot_of(table, descriptor);
 
 	return !table->removing && (!table->removed || table->removed < begin) &&
 	       (!slot || (!slot->removing && (!slot->removed || slot->removed < begin)));
@@ -204,13 +204,14 @@ bool descriptors_begin(struct descriptors *all, size_t number, const struct desc
 	table = table_of(all, number);
 	thread->change = *change;
 	thread->begin = time;
-	thread->first = depends(change) ? descriptors_object(all, number, change->first, UINT64_MAX) : 0;
+	thread->first =
+		descriptors_depends(change) ? descriptors_object(all, number, change->first, UINT64_MAX) : 0;
 	if (change->action == DESCRIPTOR_COPY || change->action == DESCRIPTOR_REPLACE)
 		thread->change.object = thread->first;
-	if (removes(change))
+	if (descriptors_removes(change))
 		begin_removal(table, thread);
 	if (change->action == DESCRIPTOR_HIDE || change->action == DESCRIPTOR_HIDE_ALL)
-		hide(table);
+		descriptors_hide(table);
 	table->hidden_always |= change->action == DESCRIPTOR_HIDE_ALL;
 	if (change->action == DESCRIPTOR_SEPARATE) {
 		table->divided = true;
@@ -221,10 +222,11 @@ bool descriptors_begin(struct descriptors *all, size_t number, const struct desc
 }
 
 /* A call has made a descriptor. @alone: no other one could remove it meanwhile */
-static bool add(struct descriptors *all, struct descriptor_table *table,
-		const struct descriptor_change *change, uint64_t descriptor, bool alone, uint64_t time)
+static bool descriptors_add(struct descriptors *all, struct descriptor_table *table,
+			    const struct descriptor_change *change, uint64_t descriptor, bool alone,
+			    uint64_t time)
 {
-	struct descriptor *slot = slot_of(table, descriptor);
+	struct descriptor *slot = descriptors_slot_of(table, descriptor);
 	bool failed = false;
 
 	if (!alone) {
@@ -233,10 +235,10 @@ static bool add(struct descriptors *all, struct descriptor_table *table,
 		return true;
 	}
 	if (slot && slot->object) /* which nothing has closed */
-		hide(table);
+		descriptors_hide(table);
 	if (table->hidden || !change->object)
 		return true;
-	slot = reserve(all, table, descriptor, &failed);
+	slot = descriptors_reserve(all, table, descriptor, &failed);
 	if (!slot)
 		return !failed;
 	slot->object = change->object;
@@ -255,8 +257,8 @@ bool descriptors_made(struct descriptors *all, size_t number, int64_t descriptor
 	thread = &all->threads[number];
 	if (thread->change.action != DESCRIPTOR_PAIR)
 		return true;
-	return add(all, table, &thread->change, (uint64_t)descriptor,
-		   was_alone(table, (uint64_t)descriptor, thread->begin), time);
+	return descriptors_add(all, table, &thread->change, (uint64_t)descriptor,
+			       was_alone(table, (uint64_t)descriptor, thread->begin), time);
 }
 
 /* The call of this thread has executed a program: its process has one thread, with a table of its own. */
@@ -282,9 +284,9 @@ bool descriptors_executed(struct descriptors *all, size_t number)
 }
 
 /* Whether what the call depends on has stayed. */
-static bool stayed(const struct descriptor_table *table, const struct descriptor_thread *thread)
+static bool descriptors_stayed(const struct descriptor_table *table, const struct descriptor_thread *thread)
 {
-	const struct descriptor *slot = slot_of(table, thread->change.first);
+	const struct descriptor *slot = descriptors_slot_of(table, thread->change.first);
 
 	return slot && slot->object && slot->object == thread->first && slot->since < thread->begin;
 }
@@ -314,11 +316,11 @@ bool descriptors_end(struct descriptors *all, size_t number, int64_t result, uin
 	*made = 0;
 	if (!table)
 		return true;
-	if (removes(&thread->change))
+	if (descriptors_removes(&thread->change))
 		end_removal(table, thread, time, &alone);
 	else if (result >= 0)
 		alone = was_alone(table, (uint64_t)result, thread->begin);
-	if (depends(&thread->change) && !stayed(table, thread))
+	if (descriptors_depends(&thread->change) && !descriptors_stayed(table, thread))
 		thread->change.object = 0;
 	change = thread->change;
 	thread->change.action = DESCRIPTOR_NOTHING;
@@ -330,7 +332,7 @@ bool descriptors_end(struct descriptors *all, size_t number, int64_t result, uin
 		end_inherit(table, &change);
 	if (!makes_one(&change))
 		return true;
-	if (!add(all, table, &change, (uint64_t)result, alone, time))
+	if (!descriptors_add(all, table, &change, (uint64_t)result, alone, time))
 		return false;
 	*made = descriptors_object(all, number, (uint64_t)result, UINT64_MAX);
 	return true;
@@ -343,7 +345,7 @@ void descriptors_missed(struct descriptors *all, size_t number, uint64_t time)
 
 	if (!table)
 		return;
-	if (removes(&all->threads[number].change))
+	if (descriptors_removes(&all->threads[number].change))
 		end_removal(table, &all->threads[number], time, &alone);
 	all->threads[number].change.action = DESCRIPTOR_NOTHING;
 }
@@ -361,7 +363,7 @@ static bool copy_table(struct descriptors *all, const struct descriptor_table *f
 		count--;
 	if (!count)
 		return true;
-	if (!reserve(all, to, count - 1, &failed)) {
+	if (!descriptors_reserve(all, to, count - 1, &failed)) {
 		to->hidden = true;
 		return !failed;
 	}
@@ -392,12 +394,12 @@ bool descriptors_fork(struct descriptors *all, size_t number, size_t child, bool
 		return true;
 	}
 	all->tables[parents - 1].divided |= joins;
-	own = make_table(all);
+	own = descriptors_make_table(all);
 	all->threads[child].table = own;
 	if (!own || !copy_table(all, &all->tables[parents - 1], &all->tables[own - 1], begin))
 		return false;
 	if (joins)
-		hide(&all->tables[own - 1]);
+		descriptors_hide(&all->tables[own - 1]);
 	return true;
 }
 
@@ -411,7 +413,7 @@ void descriptors_exit(struct descriptors *all, size_t number, uint64_t time)
 uint32_t descriptors_object(const struct descriptors *all, size_t number, uint64_t descriptor,
 			    uint64_t before)
 {
-	const struct descriptor *slot = slot_of(table_of(all, number), descriptor);
+	const struct descriptor *slot = descriptors_slot_of(table_of(all, number), descriptor);
 
 	return slot && slot->since < before ? slot->object : 0;
 }

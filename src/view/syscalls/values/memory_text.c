@@ -202,12 +202,12 @@ enum memory_form memory_option_form(uint32_t level, uint32_t option)
 	return MEMORY_VALUE;
 }
 
-static uint32_t get32(const uint8_t *bytes, size_t at)
+static uint32_t memory_text_get32(const uint8_t *bytes, size_t at)
 {
 	return number_load32(bytes + at);
 }
 
-static uint64_t get64(const uint8_t *bytes, size_t at)
+static uint64_t memory_text_get64(const uint8_t *bytes, size_t at)
 {
 	return number_load64(bytes + at);
 }
@@ -231,9 +231,9 @@ static bool put_pair(const struct descriptor_place *place, const uint8_t *bytes,
 	if (count < 8)
 		return false;
 	view_buffer_print(out, "[");
-	put_descriptor(place, get32(bytes, 0), out);
+	put_descriptor(place, memory_text_get32(bytes, 0), out);
 	view_buffer_print(out, ", ");
-	put_descriptor(place, get32(bytes, 4), out);
+	put_descriptor(place, memory_text_get32(bytes, 4), out);
 	view_buffer_print(out, "]");
 	return true;
 }
@@ -241,7 +241,7 @@ static bool put_pair(const struct descriptor_place *place, const uint8_t *bytes,
 static bool put_stat(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
 		     struct view_buffer *out)
 {
-	const uint32_t mode = count < STAT_BYTES ? 0 : get32(bytes, is_x86(machine) ? 24 : 16);
+	const uint32_t mode = count < STAT_BYTES ? 0 : memory_text_get32(bytes, is_x86(machine) ? 24 : 16);
 	uint64_t device;
 
 	if (!machine || count < STAT_BYTES)
@@ -249,12 +249,12 @@ static bool put_stat(const struct syscall_machine *machine, const uint8_t *bytes
 	view_buffer_print(out, "{st_mode=");
 	word_text_mode(out, mode);
 	if (S_ISCHR(mode) || S_ISBLK(mode)) {
-		device = get64(bytes, is_x86(machine) ? 40 : 32);
+		device = memory_text_get64(bytes, is_x86(machine) ? 40 : 32);
 		view_buffer_print(out, ", st_rdev=makedev(%#x, %#x)",
 				  (unsigned)((device >> 8 & 0xfff) | (device >> 32 & ~0xfffu)),
 				  (unsigned)((device & 0xff) | (device >> 12 & ~0xffu)));
 	} else {
-		view_buffer_print(out, ", st_size=%" PRIu64, get64(bytes, 48));
+		view_buffer_print(out, ", st_size=%" PRIu64, memory_text_get64(bytes, 48));
 	}
 	view_buffer_print(out, ", ...}");
 	return true;
@@ -301,27 +301,27 @@ static bool put_action(const struct syscall_machine *machine, const uint8_t *byt
 
 	if (!words || count < 32)
 		return false;
-	handler = get64(bytes, 0);
-	flags = get64(bytes, 8);
+	handler = memory_text_get64(bytes, 0);
+	flags = memory_text_get64(bytes, 8);
 	view_buffer_print(out, "{sa_handler="); /* with SA_SIGINFO, too */
 	if (handler > 1)
 		view_buffer_print(out, "%#" PRIx64, handler);
 	else
 		view_buffer_print(out, "%s", handler ? "SIG_IGN" : "SIG_DFL");
 	view_buffer_print(out, ", sa_mask=");
-	put_signals(machine, get64(bytes, 24), out);
+	put_signals(machine, memory_text_get64(bytes, 24), out);
 	view_buffer_print(out, ", sa_flags=");
 	word_text_put(out, words, flags, false);
 	if (flags & 0x04000000) /* SA_RESTORER */
-		view_buffer_print(out, ", sa_restorer=%#" PRIx64, get64(bytes, 16));
+		view_buffer_print(out, ", sa_restorer=%#" PRIx64, memory_text_get64(bytes, 16));
 	view_buffer_print(out, "}");
 	return true;
 }
 
-static bool put_status(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
-		       int64_t result, struct view_buffer *out)
+static bool memory_text_put_status(const struct syscall_machine *machine, const uint8_t *bytes, size_t count,
+				   int64_t result, struct view_buffer *out)
 {
-	const int status = count < 4 ? 0 : (int)get32(bytes, 0);
+	const int status = count < 4 ? 0 : (int)memory_text_get32(bytes, 0);
 
 	if (!machine || count < 4 || result <= 0) /* no process: it was not written */
 		return false;
@@ -345,7 +345,7 @@ static bool put_status(const struct syscall_machine *machine, const uint8_t *byt
 
 /* ---- others */
 
-static void put_limit(uint64_t limit, const char *infinity, struct view_buffer *out)
+static void memory_text_put_limit(uint64_t limit, const char *infinity, struct view_buffer *out)
 {
 	if (limit == UINT64_MAX)
 		view_buffer_print(out, "%s", infinity);
@@ -360,9 +360,9 @@ static bool put_limits(const uint8_t *bytes, size_t count, const char *infinity,
 	if (count < 16)
 		return false;
 	view_buffer_print(out, "{rlim_cur=");
-	put_limit(get64(bytes, 0), infinity, out);
+	memory_text_put_limit(memory_text_get64(bytes, 0), infinity, out);
 	view_buffer_print(out, ", rlim_max=");
-	put_limit(get64(bytes, 8), infinity, out);
+	memory_text_put_limit(memory_text_get64(bytes, 8), infinity, out);
 	view_buffer_print(out, "}");
 	return true;
 }
@@ -392,7 +392,7 @@ static bool put_octets(const uint8_t *bytes, size_t count, int64_t whole, struct
 }
 
 /* The kernel takes the begin of a name that is too long. */
-static bool put_name(const uint8_t *bytes, size_t count, struct view_buffer *out)
+static bool memory_text_put_name(const uint8_t *bytes, size_t count, struct view_buffer *out)
 {
 	const size_t length = strnlen((const char *)bytes, count);
 
@@ -402,20 +402,20 @@ static bool put_name(const uint8_t *bytes, size_t count, struct view_buffer *out
 			      : put_octets(bytes, count - 1, -1, out);
 }
 
-static bool put_integer(const uint8_t *bytes, size_t count, struct view_buffer *out)
+static bool memory_text_put_integer(const uint8_t *bytes, size_t count, struct view_buffer *out)
 {
 	if (count == 4)
-		view_buffer_print(out, "[%d]", (int)get32(bytes, 0));
+		view_buffer_print(out, "[%d]", (int)memory_text_get32(bytes, 0));
 	return count == 4;
 }
 
 static bool put_error(const uint8_t *bytes, size_t count, struct view_buffer *out)
 {
-	const int error = count == 4 ? (int)get32(bytes, 0) : 0;
+	const int error = count == 4 ? (int)memory_text_get32(bytes, 0) : 0;
 	char text[TEXT_SHORT];
 
 	if (error <= 0)
-		return put_integer(bytes, count, out);
+		return memory_text_put_integer(bytes, count, out);
 	view_buffer_print(out, "[%s]", kernel_errno_name(error, text));
 	return true;
 }
@@ -466,8 +466,8 @@ static bool put_poll(const struct syscall_machine *machine, const struct descrip
 		const uint8_t *one = bytes + shown * POLL_BYTES;
 
 		view_buffer_print(out, shown ? ", {fd=" : "{fd=");
-		put_descriptor(place, get32(one, 0), out);
-		if ((int)get32(one, 0) >= 0) {
+		put_descriptor(place, memory_text_get32(one, 0), out);
+		if ((int)memory_text_get32(one, 0) >= 0) {
 			view_buffer_print(out, ", events=");
 			word_text_put(out, words, number_load16(one + 4), false);
 		}
@@ -494,7 +494,8 @@ static bool put_polled(const struct syscall_machine *machine, const uint8_t *byt
 
 		if (!events)
 			continue;
-		view_buffer_print(out, "%s{fd=%d, revents=", shown++ ? ", " : "", (int)get32(bytes, at));
+		view_buffer_print(out, "%s{fd=%d, revents=", shown++ ? ", " : "",
+				  (int)memory_text_get32(bytes, at));
 		word_text_put(out, words, events, false);
 		view_buffer_print(out, "}");
 	}
@@ -574,9 +575,10 @@ static bool put_epoll(const struct syscall_machine *machine, const uint8_t *byte
 	if (!machine || count < data + 8)
 		return false;
 	view_buffer_print(out, "{events=");
-	word_text_put(out, word_text_find(machine, "epoll_ctl", "events"), get32(bytes, 0), false);
-	view_buffer_print(out, ", data={u32=%" PRIu32 ", u64=%" PRIu64 "}}", get32(bytes, data),
-			  get64(bytes, data));
+	word_text_put(out, word_text_find(machine, "epoll_ctl", "events"), memory_text_get32(bytes, 0),
+		      false);
+	view_buffer_print(out, ", data={u32=%" PRIu32 ", u64=%" PRIu64 "}}", memory_text_get32(bytes, data),
+			  memory_text_get64(bytes, data));
 	return true;
 }
 
@@ -597,7 +599,7 @@ static bool put_epolls(const struct syscall_machine *machine, const uint8_t *byt
 	return true;
 }
 
-static bool put_vector(const uint8_t *bytes, size_t count, int64_t times, struct view_buffer *out)
+static bool memory_text_put_vector(const uint8_t *bytes, size_t count, int64_t times, struct view_buffer *out)
 {
 	int64_t shown = 0;
 
@@ -606,8 +608,9 @@ static bool put_vector(const uint8_t *bytes, size_t count, int64_t times, struct
 	view_buffer_print(out, "[");
 	for (; shown < times && (size_t)(shown + 1) * 16 <= count; shown++) {
 		view_buffer_print(out, "%s{iov_base=", shown ? ", " : "");
-		word_text_address(out, get64(bytes, (size_t)shown * 16));
-		view_buffer_print(out, ", iov_len=%" PRIu64 "}", get64(bytes, (size_t)shown * 16 + 8));
+		word_text_address(out, memory_text_get64(bytes, (size_t)shown * 16));
+		view_buffer_print(out, ", iov_len=%" PRIu64 "}",
+				  memory_text_get64(bytes, (size_t)shown * 16 + 8));
 	}
 	view_buffer_print(out, shown < times ? ", ...]" : "]");
 	return true;
@@ -617,8 +620,8 @@ static bool put_vector(const uint8_t *bytes, size_t count, int64_t times, struct
 static void put_file_time(const struct syscall_machine *machine, const uint8_t *bytes,
 			  struct view_buffer *out)
 {
-	const int64_t nanoseconds = (int64_t)get64(bytes, 8);
-	const time_t seconds = (time_t)get64(bytes, 0);
+	const int64_t nanoseconds = (int64_t)memory_text_get64(bytes, 8);
+	const time_t seconds = (time_t)memory_text_get64(bytes, 0);
 	char date[64], zone[16];
 	struct tm parts;
 
@@ -664,10 +667,10 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine,
 		return put_action(machine, bytes, count, out);
 	case MEMORY_SIGNALS:
 		if (machine && count >= 8)
-			put_signals(machine, get64(bytes, 0), out);
+			put_signals(machine, memory_text_get64(bytes, 0), out);
 		return machine && count >= 8;
 	case MEMORY_STATUS:
-		return put_status(machine, bytes, count, times, out);
+		return memory_text_put_status(machine, bytes, count, times, out);
 	case MEMORY_LIMIT:
 		return put_limits(bytes, count, "RLIM_INFINITY", out);
 	case MEMORY_LIMIT64:
@@ -675,13 +678,13 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine,
 	case MEMORY_FILES:
 		return put_pair(place, bytes, count, out);
 	case MEMORY_INTEGER:
-		return put_integer(bytes, count, out);
+		return memory_text_put_integer(bytes, count, out);
 	case MEMORY_ERROR:
 		return put_error(bytes, count, out);
 	case MEMORY_VALUE:
-		return put_integer(bytes, count, out) || put_octets(bytes, count, times, out);
+		return memory_text_put_integer(bytes, count, out) || put_octets(bytes, count, times, out);
 	case MEMORY_NAME:
-		return put_name(bytes, count, out);
+		return memory_text_put_name(bytes, count, out);
 	case MEMORY_SENT:
 	case MEMORY_OCTETS:
 		return put_octets(bytes, count, times, out);
@@ -711,7 +714,7 @@ bool memory_text(enum memory_form form, const struct syscall_machine *machine,
 	case MEMORY_EPOLL_RETURNED:
 		return put_epolls(machine, bytes, count, times, out);
 	case MEMORY_VECTOR:
-		return put_vector(bytes, count, times, out);
+		return memory_text_put_vector(bytes, count, times, out);
 	case MEMORY_FILE_TIMES:
 		return put_file_times(machine, bytes, count, out);
 	default:

@@ -32,8 +32,8 @@ enum {
 /*
  * Write a vector. @data: the bytes that the record has of this and of later ones, of which it takes its own. @room: the same, that there would be
  */
-static void put_vector(const uint8_t *vector, struct message_part *data, uint64_t *room,
-		       struct view_buffer *out)
+static void message_text_put_vector(const uint8_t *vector, struct message_part *data, uint64_t *room,
+				    struct view_buffer *out)
 {
 	const uint64_t base = number_load64(vector + VECTOR_BASE),
 		       length = number_load64(vector + VECTOR_LENGTH),
@@ -72,7 +72,7 @@ bool message_text_vectors(const struct message_part *part, uint64_t count, struc
 	view_buffer_print(out, "[");
 	for (uint64_t n = 0; n < shown; n++) {
 		view_buffer_print(out, n ? ", " : "");
-		put_vector(bytes + n * VECTOR, &data, &room, out);
+		message_text_put_vector(bytes + n * VECTOR, &data, &room, out);
 	}
 	view_buffer_print(out, shown < count ? ", ...]" : "]");
 	return true;

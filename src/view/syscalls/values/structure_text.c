@@ -161,7 +161,7 @@ static const struct structure structures[MEMORY_FORMS] = {
 	[MEMORY_WINDOW] = { NULL, 8, false, MEMBERS(window_members) },
 };
 
-static uint64_t number_of(const struct member *member, const uint8_t *bytes)
+static uint64_t structure_text_number_of(const struct member *member, const uint8_t *bytes)
 {
 	switch (member->bytes) {
 	case 2:
@@ -176,7 +176,7 @@ static uint64_t number_of(const struct member *member, const uint8_t *bytes)
 static void put_member(const struct structure *structure, const struct syscall_machine *machine,
 		       const struct member *member, const uint8_t *bytes, struct view_buffer *out)
 {
-	const uint64_t value = number_of(member, bytes);
+	const uint64_t value = structure_text_number_of(member, bytes);
 
 	view_buffer_print(out, "%s=", member->name);
 	switch (member->kind) {
@@ -227,7 +227,7 @@ bool structure_text(enum memory_form form, const struct syscall_machine *machine
 	for (unsigned n = 0; n < structure->count; n++) {
 		const uint64_t flags = structure->members[n].flags;
 
-		if (flags && !(number_of(&structure->members[0], bytes) & flags))
+		if (flags && !(structure_text_number_of(&structure->members[0], bytes) & flags))
 			continue;
 		view_buffer_print(out, n ? ", " : "{");
 		put_member(structure, machine, &structure->members[n], bytes, out);

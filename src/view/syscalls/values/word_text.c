@@ -59,7 +59,7 @@ void word_text_quoted(struct view_buffer *out, const char *text, size_t most)
 	view_buffer_print(out, cut ? "\"..." : "\"");
 }
 
-static bool is_plain(uint8_t byte)
+static bool word_text_is_plain(uint8_t byte)
 {
 	return byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\';
 }
@@ -73,7 +73,7 @@ void word_text_octets(struct view_buffer *out, const uint8_t *bytes, size_t coun
 		const bool digit_follows = n + 1 < count && bytes[n + 1] >= '0' && bytes[n + 1] <= '9';
 		const char *letter = bytes[n] ? strchr(escaped, bytes[n]) : NULL;
 
-		if (is_plain(bytes[n]))
+		if (word_text_is_plain(bytes[n]))
 			view_buffer_print(out, "%c", bytes[n]);
 		else if (bytes[n] == '\\')
 			view_buffer_print(out, "\\\\");
@@ -139,7 +139,7 @@ void word_text_put(struct view_buffer *out, const struct syscall_words *words, u
 }
 
 /* The next line of an argument, from line @n on; NULL: none. */
-static const struct syscall_argument *find_line(unsigned n, const char *call, const char *name)
+static const struct syscall_argument *word_text_find_line(unsigned n, const char *call, const char *name)
 {
 	for (; n < syscall_argument_count; n++)
 		if (strcmp(syscall_arguments[n].call, call) == 0 &&
@@ -151,7 +151,7 @@ static const struct syscall_argument *find_line(unsigned n, const char *call, co
 const struct syscall_words *word_text_find(const struct syscall_machine *machine, const char *call,
 					   const char *name)
 {
-	const struct syscall_argument *line = find_line(0, call, name);
+	const struct syscall_argument *line = word_text_find_line(0, call, name);
 
 	return line ? &machine->words[line->words] : NULL;
 }
@@ -159,13 +159,13 @@ const struct syscall_words *word_text_find(const struct syscall_machine *machine
 void word_text_member(struct view_buffer *out, const struct syscall_machine *machine, const char *call,
 		      const char *name, uint64_t value)
 {
-	const struct syscall_argument *line = find_line(0, call, name), *next;
+	const struct syscall_argument *line = word_text_find_line(0, call, name), *next;
 	const char *between = "";
 
 	for (; line; line = next) {
 		const struct syscall_words *words = &machine->words[line->words];
 
-		next = find_line((unsigned)(line - syscall_arguments) + 1, call, name);
+		next = word_text_find_line((unsigned)(line - syscall_arguments) + 1, call, name);
 		if (!next && !value && *between)
 			return;
 		view_buffer_print(out, "%s", between);
