@@ -635,7 +635,7 @@ static int parser_end(struct parser *parser)
 	return error;
 }
 
-static int filter_compile_compile(struct parser *parser, struct wire_filter *out, size_t room)
+static int filter_compile_parsed(struct parser *parser, struct wire_filter *out, size_t room)
 {
 	const char *why;
 	const struct node *node;
@@ -663,7 +663,7 @@ int filter_compile(const char *text, const char *format, const char *enums, uint
 	parser->format_text = format;
 	parser->enums = enums;
 	parser->types = types;
-	parser->error = filter_compile_compile(parser, out, room);
+	parser->error = filter_compile_parsed(parser, out, room);
 	return parser_end(parser);
 }
 

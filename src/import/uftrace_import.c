@@ -436,7 +436,7 @@ static int64_t clock_offset(const struct work *work)
 		       : 0;
 }
 
-static int uftrace_import_import(struct work *work)
+static int uftrace_import_all(struct work *work)
 {
 	int error = read_info(work);
 
@@ -464,7 +464,7 @@ int uftrace_import(int from, int directory, struct uftrace_import *result)
 	*result = (struct uftrace_import){ 0 };
 	work.spaces = (struct uftrace_spaces){ .directory = from, .trace = &work.trace };
 	if (!error)
-		error = uftrace_import_import(&work);
+		error = uftrace_import_all(&work);
 	for (size_t n = 0; n < work.count; n++)
 		uftrace_task_free(&work.tasks[n]);
 	free(work.tasks);

@@ -79,8 +79,8 @@ static bool reported_add(struct read_faults *faults, uint64_t hash)
 	return true;
 }
 
-static void diagnose_diagnose(struct burin_diagnosis *why, int code, const char *file, uint64_t offset,
-			      const char *reason, va_list arguments)
+static void diagnose_set(struct burin_diagnosis *why, int code, const char *file, uint64_t offset,
+			 const char *reason, va_list arguments)
 {
 	memset(why, 0, sizeof(*why));
 	why->code = code;
@@ -97,7 +97,7 @@ void read_diagnose(struct burin_diagnosis *why, int code, const char *file, uint
 	if (!why)
 		return;
 	va_start(arguments, reason);
-	diagnose_diagnose(why, code, file, offset, reason, arguments);
+	diagnose_set(why, code, file, offset, reason, arguments);
 	va_end(arguments);
 }
 
@@ -121,7 +121,7 @@ bool read_fault(const struct burin_trace *trace, int code, const char *file, uin
 		faults->count++;
 		if (faults->on_fault || faults->kept_count < FAULTS_KEPT) {
 			va_start(arguments, reason);
-			diagnose_diagnose(&fault, code, file, offset, reason, arguments);
+			diagnose_set(&fault, code, file, offset, reason, arguments);
 			va_end(arguments);
 			diagnose_keep(faults, &fault);
 			if (faults->on_fault)

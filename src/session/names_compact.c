@@ -247,7 +247,7 @@ static enum ring_result names_compact_copy(struct ring *ring, const struct name 
 }
 
 /* Compact the oldest packet. Return: RING_DONE: it is given back; otherwise it stays. */
-static enum ring_result names_compact_compact(struct session *session, struct ring *ring)
+static enum ring_result names_compact_oldest(struct session *session, struct ring *ring)
 {
 	struct wire_ring *control = ring->control;
 	const uint64_t consumed = __atomic_load_n(&control->consumed, __ATOMIC_RELAXED);
@@ -308,7 +308,7 @@ enum ring_result names_append_compacting(struct session *session, struct ring *r
 			return RING_FULL;
 		if (!early && __atomic_load_n(&full_at, __ATOMIC_RELAXED) == names_compact_moment())
 			return RING_FULL;
-		result = names_compact_compact(session, ring);
+		result = names_compact_oldest(session, ring);
 		if (result != RING_DONE)
 			return result;
 	}

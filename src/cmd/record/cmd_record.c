@@ -146,7 +146,7 @@ static const struct cmd_option table[] = {
 		"(programs and "
 		"libraries), file:GLOB (source files; of a program that runs), 0xOFFSET or IMAGE+0xOFFSET; "
 		"see "
-		"burin-cmd_record_record(1). With a TARGET or one --pid: of a program that runs, if it has "
+		"burin-cmd_record_run(1). With a TARGET or one --pid: of a program that runs, if it has "
 		"room for "
 		"hooks. May be "
 		"repeated",
@@ -482,7 +482,7 @@ static void cmd_record_complete(void)
 		options.session.buffer_bytes = options.session.packet_bytes * 4;
 }
 
-static int cmd_record_record(char **operands)
+static int cmd_record_run(char **operands)
 {
 	pid_t qemu = 0;
 	int result;
@@ -542,5 +542,5 @@ const struct cmd cmd_record = {
 		 "If DEBUGINFOD_URLS names debuginfod servers, missing names are downloaded at the end.\n",
 	.options = table,
 	.operands = { 0, 1, NULL, { CMD_IS_TARGET } },
-	.main = cmd_record_record,
+	.main = cmd_record_run,
 };

@@ -156,7 +156,7 @@ static void print_recovered(const struct drain_totals *totals, uint64_t added, b
 			"number is unknown, so each ring counts as one lost record\n");
 }
 
-static int cmd_recover_recover(struct recovery *recovery, struct session *session)
+static int cmd_recover_trace(struct recovery *recovery, struct session *session)
 {
 	const struct unfinished *unfinished = &recovery->unfinished;
 	const struct recording recording = { .state = "recording",
@@ -243,7 +243,7 @@ static int recover_trace(int directory, const char *path, int next, bool quiet)
 	if (!result)
 		result = open_session(&recovery, &session);
 	if (!result)
-		result = cmd_recover_recover(&recovery, &session);
+		result = cmd_recover_trace(&recovery, &session);
 	if (session.base)
 		session_leave(&session);
 	if (recovery.session_directory >= 0)

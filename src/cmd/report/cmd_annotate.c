@@ -416,7 +416,7 @@ static void print_lines(const struct view_annotation *annotation, const struct c
 }
 
 /* The owner of a trace chose its paths, so root opens them with the owner's rights. */
-static int cmd_annotate_annotate(const struct cmd_profile *profile, const char *path, const char *symbol)
+static int cmd_annotate_print(const struct cmd_profile *profile, const char *path, const char *symbol)
 {
 	struct stat status;
 	struct view_buffer out = { .used = 0 };
@@ -449,7 +449,7 @@ static int cmd_annotate_run(char **operands)
 	int result = cmd_profile_open(&profile, operands[0]);
 
 	if (!result)
-		result = cmd_annotate_annotate(&profile, operands[0], operands[1]);
+		result = cmd_annotate_print(&profile, operands[0], operands[1]);
 	return cmd_profile_close(&profile, operands[0], result);
 }
 

@@ -98,7 +98,7 @@ static int name_source(const char *path)
 	return rename(path, name) == 0 ? 0 : -errno;
 }
 
-static int debuginfod_download_download(const unsigned char *id, size_t bytes, const char *source)
+static int debuginfod_download_file(const unsigned char *id, size_t bytes, const char *source)
 {
 	struct library library;
 	char *path = NULL;
@@ -141,6 +141,6 @@ _Noreturn void debuginfod_download(int work, int pipe, const unsigned char *id, 
 					   .keep = &pipe,
 					   .keep_count = 1,
 					   .asks = -1 });
-	error = debuginfod_download_download(id, bytes, source);
+	error = debuginfod_download_file(id, bytes, source);
 	_exit(-error);
 }

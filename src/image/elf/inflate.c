@@ -20,7 +20,7 @@ enum {
 };
 
 /* Return: the bytes, which @inflated owns; NULL: by this code it is not possible. */
-static void *inflate_inflate(struct inflated *inflated, const char *from, size_t from_bytes, size_t bytes)
+static void *inflate_whole(struct inflated *inflated, const char *from, size_t from_bytes, size_t bytes)
 {
 	void *to;
 
@@ -49,8 +49,8 @@ static bool inflate_replace(struct inflated *inflated, Elf *elf, Elf_Scn *sectio
 	if (!data || !raw || !raw->d_buf || raw->d_size < head || data->d_size != raw->d_size ||
 	    !gelf_getchdr(section, &compression) || compression.ch_type != ELFCOMPRESS_ZLIB)
 		return false;
-	bytes = inflate_inflate(inflated, (const char *)raw->d_buf + head, raw->d_size - head,
-				compression.ch_size);
+	bytes = inflate_whole(inflated, (const char *)raw->d_buf + head, raw->d_size - head,
+			      compression.ch_size);
 	if (!bytes)
 		return false;
 	data->d_buf = raw->d_buf = bytes;

@@ -252,8 +252,8 @@ static int session_create_make(struct session *session, const struct session_opt
 	return error;
 }
 
-static int session_create_create(struct session *session, const struct session_options *options,
-				 enum directory_place place, char *path, size_t path_bytes, const char **why)
+static int session_create_named(struct session *session, const struct session_options *options,
+				enum directory_place place, char *path, size_t path_bytes, const char **why)
 {
 	int error;
 
@@ -272,11 +272,11 @@ static int create_at(struct session *session, const struct session_options *opti
 		     enum directory_place place, char *path, size_t path_bytes, const char **why)
 {
 	struct session_options smaller = *options;
-	int error = session_create_create(session, options, place, path, path_bytes, why);
+	int error = session_create_named(session, options, place, path, path_bytes, why);
 
 	smaller.buffer_max = 0;
 	return error && error != -ENOSPC && options->buffer_max
-		       ? session_create_create(session, &smaller, place, path, path_bytes, why)
+		       ? session_create_named(session, &smaller, place, path, path_bytes, why)
 		       : error;
 }
 

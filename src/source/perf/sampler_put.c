@@ -43,8 +43,8 @@ enum wire_sample sampler_attribute(struct sampler *sampler, const struct record 
 	return loss;
 }
 
-static enum wire_sample sampler_put_put(struct sampler *sampler, enum sampler_kind kind, unsigned cpu,
-					const struct samples_record *record)
+static enum wire_sample sampler_put_record(struct sampler *sampler, enum sampler_kind kind, unsigned cpu,
+					   const struct samples_record *record)
 {
 	if (sampler->samples.error)
 		return WIRE_SAMPLE_WRITE;
@@ -63,7 +63,7 @@ void sampler_put_sample(struct sampler *sampler, unsigned cpu, const struct reco
 	enum wire_sample loss = sampler_attribute(sampler, record, &context);
 
 	if (!loss)
-		loss = sampler_put_put(
+		loss = sampler_put_record(
 			sampler, SAMPLER_SAMPLES, cpu,
 			&(struct samples_record){ .id = sampler->events[SAMPLER_SAMPLES],
 						  .tid = context.tid,
@@ -100,7 +100,7 @@ void sampler_put_wait(void *data, const struct offcpu_wait *wait)
 	if (!loss && !context.stack)
 		loss = without_stack(sampler, wait->thread, &context);
 	if (!loss)
-		loss = sampler_put_put(
+		loss = sampler_put_record(
 			sampler, SAMPLER_WAITS, wait->cpu,
 			&(struct samples_record){ .id = sampler->events[SAMPLER_WAITS],
 						  .tid = wait->thread->tid,
@@ -124,7 +124,7 @@ void sampler_put_waker(void *data, const struct offcpu_waker *waker)
 	enum wire_sample loss = waker->loss;
 
 	if (!loss)
-		loss = sampler_put_put(
+		loss = sampler_put_record(
 			sampler, SAMPLER_WAKERS, waker->cpu,
 			&(struct samples_record){ .id = sampler->events[SAMPLER_WAKERS],
 						  .tid = waker->context.tid,

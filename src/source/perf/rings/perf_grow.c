@@ -67,7 +67,7 @@ static enum perf_growth make_larger(struct perf *perf, struct perf_ring *ring)
 }
 
 /* The thread. A command has one event per CPU, so a ring is redirected as a whole or not at all. */
-static void *perf_grow_grow(void *data)
+static void *perf_grow_thread(void *data)
 {
 	struct perf *perf = data;
 
@@ -123,7 +123,7 @@ void perf_grow(struct perf *perf)
 		return;
 	perf->grown = false;
 	/* If that fails, the next round tries again. */
-	perf->growing = pthread_create(&perf->grower, NULL, perf_grow_grow, perf) == 0;
+	perf->growing = pthread_create(&perf->grower, NULL, perf_grow_thread, perf) == 0;
 }
 
 void perf_grow_end(struct perf *perf)
