@@ -27,7 +27,7 @@ static void drain_more(struct drain *drain, unsigned *fullest, bool names_only)
 		unsigned level = 0;
 
 		if (names_only)
-			ring_reader_note(&drain->readers[n], drain_ring_at(drain, n));
+			ring_reader_note(&drain->inputs[n].reader, drain_ring_at(drain, n));
 		else
 			level = drain_ring(drain, n);
 
@@ -67,11 +67,11 @@ static void add_totals(struct drain *drain)
 	recording->clock_steps = recording->lost_names = recording->lost_unreported = 0;
 	for (unsigned n = 0; n < drain_ring_count(drain); n++) {
 		const struct output_stream *out = &drain->output.streams[n];
-		const uint64_t *lost = drain->readers[n].ledger.lost, *before = out->origin.ledger.lost;
-		const struct ring *ring = drain->readers[n].ring;
-		bool *recorded = &drain->recorded[drain_is_beside(drain, n) ? ring->cpu : n];
+		const uint64_t *lost = drain->inputs[n].reader.ledger.lost, *before = out->origin.ledger.lost;
+		const struct ring *ring = drain->inputs[n].reader.ring;
+		bool *recorded = &drain->recorded[drain->inputs[n].kind == RING_MORE ? ring->cpu : n];
 
-		if (drain_is_names(drain, n)) {
+		if (drain->inputs[n].kind == RING_NAMES) {
 			for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++)
 				if (cause == WIRE_LOST_FULL || cause == WIRE_LOST_CORRUPT ||
 				    cause == WIRE_LOST_UNREAD)
@@ -84,7 +84,7 @@ static void add_totals(struct drain *drain)
 		for (unsigned cause = 0; cause < WIRE_LOST_CAUSES; cause++) {
 			totals->lost[cause] += lost[cause] - before[cause];
 			if (lost[cause] != before[cause])
-				totals->lost_by[cause] |= 1U << drain_owner_of(drain, n);
+				totals->lost_by[cause] |= 1U << drain->inputs[n].owner;
 			recording->lost_unreported += lost[cause] - before[cause];
 		}
 		recording->lost_unreported -= out->reported;
@@ -109,7 +109,8 @@ static void drain_add_tasks(struct drain *drain)
 	const unsigned names = session_names_index(drain->session);
 
 	if (drain->session->device && !drain->output.error)
-		output_fail(&drain->output, living_tasks_add(&drain->output, names, &drain->readers[names]),
+		output_fail(&drain->output,
+			    living_tasks_add(&drain->output, names, &drain->inputs[names].reader),
 			    "names of tasks");
 }
 
@@ -124,8 +125,8 @@ static int make_next(struct drain *drain, struct output *next, const struct stat
 	if (!origins)
 		return -ENOMEM;
 	for (unsigned n = 0; n < drain_ring_count(drain); n++) {
-		ring_reader_losses(&drain->readers[n], drain_control(drain, n)->lost);
-		origins[n] = ring_reader_origin(&drain->readers[n]);
+		ring_reader_losses(&drain->inputs[n].reader, drain_control(drain, n)->lost);
+		origins[n] = ring_reader_origin(&drain->inputs[n].reader);
 	}
 	origins[names].statedump = packets->packets;
 	origins[names].ledger.events -= packets->records;
@@ -166,7 +167,8 @@ static int drain_split(struct drain *drain)
 		return error;
 	}
 	for (unsigned n = 0; n < drain_ring_count(drain); n++)
-		output_losses(&drain->output, n, &drain->readers[n].ledger, drain->readers[n].time);
+		output_losses(&drain->output, n, &drain->inputs[n].reader.ledger,
+			      drain->inputs[n].reader.time);
 	drain_add_tasks(drain);
 	output_fail(&drain->output, changelog_finish(&drain->changelog), "changes");
 	add_totals(drain);
@@ -202,8 +204,8 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	for (unsigned n = 0; n < drain->session->ring_count; n++) {
 		unsigned level = 0;
 
-		if (names_only && !drain_is_names(drain, n))
-			ring_reader_note(&drain->readers[n], drain_ring_at(drain, n));
+		if (names_only && drain->inputs[n].kind != RING_NAMES)
+			ring_reader_note(&drain->inputs[n].reader, drain_ring_at(drain, n));
 		else
 			level = drain_ring(drain, n);
 		if (level > *fullest)
@@ -226,7 +228,7 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 		*events = stat.written;
 		*lost = wire_lost_sum(stat.lost);
 		for (unsigned n = drain->session->ring_count; n < drain_ring_count(drain); n++)
-			*events += drain->readers[n].written;
+			*events += drain->inputs[n].reader.written;
 		return;
 	}
 	*events = drain->totals.events; /* of the chunks before */
@@ -234,12 +236,47 @@ void drain_so_far(struct drain *drain, uint64_t *events, uint64_t *lost)
 	for (unsigned n = 0; n < drain_ring_count(drain); n++) {
 		const struct output_stream *out = &drain->output.streams[n];
 
-		if (drain_is_names(drain, n))
+		if (drain->inputs[n].kind == RING_NAMES)
 			continue;
 		*events += out->kept;
-		*lost +=
-			wire_lost_sum(drain->readers[n].ledger.lost) - wire_lost_sum(out->origin.ledger.lost);
+		*lost += wire_lost_sum(drain->inputs[n].reader.ledger.lost) -
+			 wire_lost_sum(out->origin.ledger.lost);
 	}
+}
+
+static void set_input(struct drain *drain, unsigned index)
+{
+	struct session *session = drain->session;
+	const struct wire_geometry *geometry = &session->geometry;
+	struct ring_input *input = &drain->inputs[index];
+
+	input->kind = index == session_names_index(session) ? RING_NAMES : RING_EVENTS;
+	input->table = input->kind == RING_NAMES ? &drain->names_table : &drain->table;
+	input->selection = input->kind == RING_NAMES ? NULL : &drain->selection;
+	input->owner = session->device				     ? DRAIN_MODULE
+		       : geometry->owner_kind == WIRE_OWNER_RECORDER ? DRAIN_RECORDER
+								     : DRAIN_PROGRAM;
+	input->gives_back = geometry->mode == WIRE_MODE_STREAM;
+	input->is_device = session->device != NULL;
+	input->reader.ring = &session->rings[index];
+	input->reader.cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
+	if (session->device) /* other recorders may have read packets before */
+		ring_move(&input->reader.cursor, session->rings[index].control->consumed);
+}
+
+static void set_more_input(struct drain *drain, unsigned number)
+{
+	const struct ring *ring = &drain->more.rings[number];
+
+	drain->inputs[drain->session->ring_count + number] = (struct ring_input){
+		.reader = { .ring = ring, .cursor.passive = ring->overwrite },
+		.kind = RING_MORE,
+		.table = &drain->table,
+		.selection = &drain->more_selection,
+		.owner = drain->more.since ? DRAIN_MODULE : DRAIN_KERNEL,
+		.gives_back = !ring->overwrite,
+		.is_older = drain->more.since != 0,
+	};
 }
 
 /* Prepare a drain of any kind. */
@@ -263,22 +300,14 @@ static int drain_prepare(struct drain *drain, struct session *session, const str
 	drain->more_selection.globs = drain->more.globs;
 	call_tables_init(&drain->calls, session, -1);
 	drain->buffer = aligned_alloc(4096, largest);
-	drain->readers = calloc(drain_ring_count(drain), sizeof(*drain->readers));
+	drain->inputs = calloc(drain_ring_count(drain), sizeof(*drain->inputs));
 	drain->recorded = calloc(drain_ring_count(drain), sizeof(*drain->recorded));
-	if (!drain->buffer || !drain->readers || !drain->recorded)
+	if (!drain->buffer || !drain->inputs || !drain->recorded)
 		return -ENOMEM;
-	for (unsigned n = 0; n < session->ring_count; n++) {
-		drain->readers[n].ring = &session->rings[n];
-		drain->readers[n].cursor.passive = geometry->mode == WIRE_MODE_FLIGHT;
-		if (session->device) /* other recorders may have read packets before */
-			ring_move(&drain->readers[n].cursor, session->rings[n].control->consumed);
-	}
-	for (unsigned n = 0; n < drain->more.count; n++) {
-		struct ring_reader *reader = &drain->readers[session->ring_count + n];
-
-		reader->ring = &drain->more.rings[n];
-		reader->cursor.passive = reader->ring->overwrite;
-	}
+	for (unsigned n = 0; n < session->ring_count; n++)
+		set_input(drain, n);
+	for (unsigned n = 0; n < drain->more.count; n++)
+		set_more_input(drain, n);
 	clock_read_pair(geometry->clock, &drain->begin);
 	if (geometry->clock == WIRE_CLOCK_GUEST) /* a count has no calendar, and is the same in each run */
 		drain->begin.realtime_ns = (int64_t)drain->begin.ticks;
@@ -295,7 +324,7 @@ static void drain_release(struct drain *drain)
 	event_selection_free(&drain->more_selection);
 	event_table_free(&drain->table);
 	event_table_free(&drain->names_table);
-	free(drain->readers);
+	free(drain->inputs);
 	free(drain->ended_rings);
 	free(drain->recorded);
 	free(drain->buffer);
@@ -334,7 +363,7 @@ static int drain_begin_trace(struct drain *drain, int directory, const struct dr
 
 static void skip_ring(struct drain *drain, unsigned index)
 {
-	struct ring_reader *reader = &drain->readers[index];
+	struct ring_reader *reader = &drain->inputs[index].reader;
 	const struct ring *ring = drain_ring_at(drain, index);
 
 	if (ring)
@@ -374,7 +403,7 @@ static void skip_beside(struct drain *drain)
 static void continue_device(struct drain *drain)
 {
 	for (unsigned n = 0; n < drain->session->ring_count; n++)
-		if (ring_reader_continue(&drain->readers[n], drain_ring_at(drain, n)))
+		if (ring_reader_continue(&drain->inputs[n].reader, drain_ring_at(drain, n)))
 			drain_begin_here(drain, n);
 }
 
@@ -416,9 +445,9 @@ int drain_begin(struct drain *drain, struct session *session, int directory,
 static int resume_ring(struct drain *drain, unsigned index)
 {
 	struct output_stream *out = &drain->output.streams[index];
-	struct ring_reader *reader = &drain->readers[index];
+	struct ring_reader *reader = &drain->inputs[index].reader;
 	const struct wire_packet *packet = (const struct wire_packet *)drain->buffer;
-	const struct event_table *table = drain_is_names(drain, index) ? &drain->names_table : &drain->table;
+	const struct event_table *table = drain->inputs[index].table;
 	int found = stream_reopen(&out->stream, (struct wire_packet *)drain->buffer);
 	struct validated validated;
 
@@ -448,9 +477,10 @@ static int end_at(struct drain *drain, int next)
 	int error = origins ? origin_read(next, origins, drain->session->ring_count) : -ENOMEM;
 
 	for (unsigned n = 0; !error && n < drain->session->ring_count; n++) {
-		memcpy(drain->readers[n].ledger.lost, origins[n].ledger.lost, sizeof(origins[n].ledger.lost));
-		if (!drain_is_names(drain, n))
-			drain->readers[n].ledger.events = origins[n].ledger.events;
+		memcpy(drain->inputs[n].reader.ledger.lost, origins[n].ledger.lost,
+		       sizeof(origins[n].ledger.lost));
+		if (drain->inputs[n].kind != RING_NAMES)
+			drain->inputs[n].reader.ledger.events = origins[n].ledger.events;
 	}
 	drain->ended = true;
 	free(origins);

@@ -44,16 +44,16 @@ void drain_refresh_table(struct drain *drain)
 static struct validated validate_piece(struct drain *drain, unsigned index, const struct wire_packet *packet,
 				       const struct ring_piece *piece, uint64_t time)
 {
-	static const struct window always = { 0, UINT64_MAX };
-	const struct event_table *table = drain_is_names(drain, index) ? &drain->names_table : &drain->table;
-	const struct window window = drain_is_names(drain, index) ? always : drain_window(drain, index);
+	const struct ring_input *input = &drain->inputs[index];
+	const struct event_table *table = input->table;
+	const struct window window = drain_window(drain, index);
 	const char *bytes = (const char *)packet;
-	const uint64_t base = drain->readers[index].base;
+	const uint64_t base = input->reader.base;
 	uint64_t now = ring_clock();
 	struct validated out =
 		validate_records(table, bytes, piece->begin, piece->end, time, base, now, window);
 
-	if (out.unknown && !drain_is_names(drain, index)) { /* registered since the round began */
+	if (out.unknown && input->kind != RING_NAMES) { /* registered since the round began */
 		drain_refresh_table(drain);
 		out = validate_records(table, bytes, piece->begin, piece->end, time, base, now, window);
 	}
@@ -65,12 +65,7 @@ static struct validated validate_piece(struct drain *drain, unsigned index, cons
 
 void drain_begin_here(struct drain *drain, unsigned index)
 {
-	drain->output.streams[index].origin.ledger = drain->readers[index].ledger;
-}
-
-static struct event_selection *selection_of(struct drain *drain, unsigned index)
-{
-	return drain_is_beside(drain, index) ? &drain->more_selection : &drain->selection;
+	drain->output.streams[index].origin.ledger = drain->inputs[index].reader.ledger;
 }
 
 /*
@@ -83,12 +78,13 @@ static struct event_selection *selection_of(struct drain *drain, unsigned index)
 static void drain_rings_add_piece(struct drain *drain, unsigned index, struct wire_packet *packet,
 				  const struct ring_piece *piece)
 {
-	struct ring_reader *reader = &drain->readers[index];
+	struct ring_input *input = &drain->inputs[index];
+	struct ring_reader *reader = &input->reader;
 	struct output *output = &drain->output;
 	struct validated validated, selected;
 	uint64_t time;
 
-	if (!reader->ring->overwrite && !drain_owns_ring(drain, index) && !reader->begun &&
+	if (!reader->ring->overwrite && !drain_gives_back(drain, index) && !reader->begun &&
 	    !reader->damaged) {
 		reader->ledger.events = packet->events_before;
 		drain_begin_here(drain, index);
@@ -96,8 +92,7 @@ static void drain_rings_add_piece(struct drain *drain, unsigned index, struct wi
 	if (!ring_reader_piece(reader, packet, piece, &time))
 		return;
 	validated = validate_piece(drain, index, packet, piece, time);
-	drain->totals.left_out +=
-		drain_is_names(drain, index) || drain_is_beside(drain, index) ? 0 : validated.before;
+	drain->totals.left_out += input->kind == RING_EVENTS ? validated.before : 0;
 	reader->damaged = !validated.sound;
 	reader->past_window = validated.past_window;
 	if (validated.count + validated.before == 0)
@@ -110,16 +105,16 @@ static void drain_rings_add_piece(struct drain *drain, unsigned index, struct wi
 	}
 	if (validated.count == 0)
 		return;
-	if (drain->chunks.last && drain_is_names(drain, index))
+	if (drain->chunks.last && input->kind == RING_NAMES)
 		output_fail(output,
 			    statedump_add(&drain->statedump, (char *)packet, &validated, time,
 					  drain->round_before),
 			    "names");
 	selected = validated;
-	if (selection_of(drain, index)->globs && !drain_is_names(drain, index))
+	if (input->selection && input->selection->globs)
 		output_fail(output,
-			    event_selection_stream(selection_of(drain, index), &drain->table,
-						   &output->streams[index], packet, piece, &selected),
+			    event_selection_stream(input->selection, &drain->table, &output->streams[index],
+						   packet, piece, &selected),
 			    "events");
 	if (selected.count)
 		output_records(output, index, packet, piece->sequence, &selected, &reader->ledger);
@@ -137,7 +132,8 @@ static int next_piece(struct drain *drain, unsigned index, struct wire_packet **
 	if (drain->copy)
 		return snapshot_copy_next(drain->copy, index, packet, piece);
 	*packet = (struct wire_packet *)drain->buffer;
-	return ring_copy(drain->readers[index].ring, &drain->readers[index].cursor, drain->buffer, piece);
+	return ring_copy(drain->inputs[index].reader.ring, &drain->inputs[index].reader.cursor, drain->buffer,
+			 piece);
 }
 
 /*
@@ -146,7 +142,8 @@ static int next_piece(struct drain *drain, unsigned index, struct wire_packet **
  */
 unsigned drain_ring(struct drain *drain, unsigned index)
 {
-	struct ring_reader *reader = &drain->readers[index];
+	const enum ring_kind kind = drain->inputs[index].kind;
+	struct ring_reader *reader = &drain->inputs[index].reader;
 	const struct ring *ring = drain_ring_at(drain, index);
 	struct wire_packet *packet;
 	struct ring_piece piece;
@@ -163,15 +160,15 @@ unsigned drain_ring(struct drain *drain, unsigned index)
 		reader->stale = found < 0;
 		if (found <= 0)
 			break;
-		if (drain_is_beside(drain, index))
+		if (kind == RING_MORE)
 			drain->more.translate(drain->more.context, index - drain->session->ring_count, packet,
 					      &piece);
 		drain_rings_add_piece(drain, index, packet, &piece);
-		if (drain_owns_ring(drain, index) &&
+		if (drain_gives_back(drain, index) &&
 		    !drain->output.error) /* unwritten packets stay in the ring */
 			drain_give_back(drain, index);
 		/* The translation writes names, of which a ring has more than the names ring has room for. */
-		if (drain_is_beside(drain, index))
+		if (kind == RING_MORE)
 			drain_ring(drain, session_names_index(drain->session));
 	}
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
@@ -180,7 +177,7 @@ unsigned drain_ring(struct drain *drain, unsigned index)
 /* Count the records that were written but are not in the trace. */
 static uint64_t count_missing(struct drain *drain, unsigned index)
 {
-	struct ring_reader *reader = &drain->readers[index];
+	struct ring_reader *reader = &drain->inputs[index].reader;
 	const struct ring *ring = drain_ring_at(drain, index);
 	struct wire_packet *packet;
 	struct ring_piece piece;
@@ -197,7 +194,8 @@ static uint64_t count_missing(struct drain *drain, unsigned index)
 
 void drain_close_ring(struct drain *drain, unsigned index)
 {
-	struct ring_reader *reader = &drain->readers[index];
+	const struct ring_input *input = &drain->inputs[index];
+	struct ring_reader *reader = &drain->inputs[index].reader;
 	struct output *output = &drain->output;
 
 	if (!drain->ended)
@@ -207,7 +205,7 @@ void drain_close_ring(struct drain *drain, unsigned index)
 				  drain->copy ? drain_control(drain, index) : NULL);
 		ring_reader_settle(reader);
 		/* The records in these rings are gone, and their number is unknown. It counts as one, once. */
-		if (drain->ended_rings && drain_is_beside(drain, index) && reader->begun &&
+		if (drain->ended_rings && input->kind == RING_MORE && reader->begun &&
 		    !reader->ledger.lost[WIRE_LOST_UNREAD])
 			reader->ledger.lost[WIRE_LOST_UNREAD] = 1;
 	}
@@ -218,8 +216,7 @@ void drain_close_ring(struct drain *drain, unsigned index)
 	if (output->error)
 		reader->ledger.lost[WIRE_LOST_UNREAD] +=
 			count_missing(drain, index) +
-			(drain->gone && (reader->begun || drain_is_names(drain, index)));
-	else if (!drain_is_names(drain, index) && !drain->attached &&
-		 !(drain_is_beside(drain, index) && drain->more.since))
+			(drain->gone && (reader->begun || input->kind == RING_NAMES));
+	else if (input->kind != RING_NAMES && !drain->attached && !input->is_older)
 		drain->totals.lost_late += count_missing(drain, index);
 }

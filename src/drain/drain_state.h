@@ -60,10 +60,29 @@ struct drain_totals {
 	uint64_t left_out; /* records before the window */
 };
 
+/* The kinds of rings differ in what their ids mean, in the time that counts, and in what a trace keeps of them. */
+enum ring_kind {
+	RING_EVENTS, /* of the session */
+	RING_NAMES,  /* of the session: whole, whatever the window */
+	RING_MORE,   /* of struct drain_more */
+};
+
+/* A ring as an input of the drain: the position in it, and all that the kind decides. */
+struct ring_input {
+	struct ring_reader reader;
+	enum ring_kind kind;
+	const struct event_table *table;   /* what its ids mean */
+	struct event_selection *selection; /* what the trace keeps; NULL: everything */
+	enum drain_owner owner;
+	bool gives_back; /* the drain gives its packets back, unless it is a snapshot */
+	bool is_device;	 /* the kernel gives them back */
+	bool is_older;	 /* than the recording: what it misses at the end belongs to others */
+};
+
 struct drain {
 	struct session *session;
 	struct event_table table, names_table;
-	struct ring_reader *readers; /* of each ring, those of `more` last */
+	struct ring_input *inputs; /* each ring, those of `more` last */
 	struct drain_more more;
 	struct output output;
 	struct chunks chunks;
@@ -94,73 +113,45 @@ static inline unsigned drain_ring_count(const struct drain *drain)
 	return drain->session->ring_count + drain->more.count;
 }
 
-static inline bool drain_is_beside(const struct drain *drain, unsigned index)
-{
-	return index >= drain->session->ring_count;
-}
-
 static inline const struct ring *drain_ring_at(const struct drain *drain, unsigned index)
 {
-	if (index < drain->session->ring_count)
+	if (drain->inputs[index].kind != RING_MORE)
 		return session_ring_view(drain->session, index);
-	return drain->ended_rings ? NULL : drain->readers[index].ring;
+	return drain->ended_rings ? NULL : drain->inputs[index].reader.ring;
 }
 
 /* The counters of a ring's writers, current or as copied for a snapshot. */
 static inline const struct wire_ring *drain_control(const struct drain *drain, unsigned index)
 {
-	if (drain->copy)
-		return &drain->copy->rings[index].control;
-	return drain_is_beside(drain, index) ? drain->readers[index].ring->control
-					     : drain->session->rings[index].control;
-}
-
-static inline enum drain_owner drain_owner_of(const struct drain *drain, unsigned index)
-{
-	if (drain_is_beside(drain, index))
-		return drain->more.since ? DRAIN_MODULE : DRAIN_KERNEL;
-	if (drain->session->device)
-		return DRAIN_MODULE;
-	return drain->session->geometry.owner_kind == WIRE_OWNER_RECORDER ? DRAIN_RECORDER : DRAIN_PROGRAM;
-}
-
-static inline bool drain_is_names(const struct drain *drain, unsigned index)
-{
-	return index == session_names_index(drain->session);
+	return drain->copy ? &drain->copy->rings[index].control : drain->inputs[index].reader.ring->control;
 }
 
 /* Whether this drain gives packets of a ring back. */
-static inline bool drain_owns_ring(const struct drain *drain, unsigned index)
+static inline bool drain_gives_back(const struct drain *drain, unsigned index)
 {
-	if (drain->copy)
-		return false;
-	return drain_is_beside(drain, index) ? !drain->readers[index].ring->overwrite
-					     : drain->session->geometry.mode == WIRE_MODE_STREAM;
-}
-
-/* Whether the ring is the kernel's own. */
-static inline bool drain_is_of_device(const struct drain *drain, unsigned index)
-{
-	return drain->session->device && !drain_is_beside(drain, index);
+	return !drain->copy && drain->inputs[index].gives_back;
 }
 
 static inline void drain_give_back(const struct drain *drain, unsigned index)
 {
 	const struct session *session = drain->session;
-	const uint64_t sequence = drain->readers[index].cursor.sequence;
+	const struct ring_input *input = &drain->inputs[index];
 
-	if (drain_is_of_device(drain, index))
-		session->device->give_back(session, index, sequence);
+	if (input->is_device)
+		session->device->give_back(session, index, input->reader.cursor.sequence);
 	else
-		ring_give_back(drain->readers[index].ring, sequence);
+		ring_give_back(input->reader.ring, input->reader.cursor.sequence);
 }
 
 /* The time in which records of a ring belong to the trace. */
 static inline struct window drain_window(const struct drain *drain, unsigned index)
 {
+	const enum ring_kind kind = drain->inputs[index].kind;
 	struct window window = drain->window;
 
-	if (drain_is_beside(drain, index) && drain->more.since > window.since)
+	if (kind == RING_NAMES)
+		return (struct window){ 0, UINT64_MAX };
+	if (kind == RING_MORE && drain->more.since > window.since)
 		window.since = drain->more.since;
 	return window;
 }
