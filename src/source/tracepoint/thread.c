@@ -130,6 +130,19 @@ void tracepoint_notice_fork(void)
 		tracepoint_become_child(NULL, ring_silent ? pid_of_thread(pthread_self()) : nolibc_pid());
 }
 
+/*
+ * Keep the id of a thread that has been announced. A signal handler may have interrupted the announcement, which takes long at first,
+ * and made a child by _Fork() or clone(): what was interrupted goes on there, too, with the parent's id. The child has forgotten that
+ * it was entering.
+ */
+static bool keep_id(uint32_t tid)
+{
+	uint64_t expected = (uint64_t)1 << 32; /* no id, entering */
+
+	return __atomic_compare_exchange_n(&tracepoint_thread.entry, &expected, tid, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
+}
+
 uint32_t tracepoint_thread_enter(void)
 {
 	uint32_t tid;
@@ -141,6 +154,8 @@ uint32_t tracepoint_thread_enter(void)
 		return tid;
 	if (!tracepoint_thread_may_record())
 		return 0;
+	tracepoint_thread.entering = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	tid = tracepoint_thread_self();
 	if (!tracepoint_thread.locks_broken)
 		break_reused_locks(tid);
@@ -156,15 +171,15 @@ uint32_t tracepoint_thread_enter(void)
 	if (result == RING_DONE) {
 		tracepoint_thread.refusals = 0;
 		tracepoint_thread.renamed = 0;
-		tracepoint_thread.tid = tid;
 	} else if (++tracepoint_thread.refusals >= THREAD_REFUSALS_MAX ||
 		   (result == RING_FULL && tracepoint_session.geometry.mode == WIRE_MODE_FLIGHT)) {
 		tracepoint_thread.refusals = 0;
 		ring_lose(&tracepoint_session.rings[session_names_index(&tracepoint_session)],
 			  WIRE_LOST_FULL);
-		tracepoint_thread.tid = tid;
+	} else {
+		return tracepoint_thread.entering ? tid : tracepoint_thread_enter();
 	}
-	return tid;
+	return keep_id(tid) ? tid : tracepoint_thread_enter();
 }
 
 void tracepoint_thread_renamed(const char *name)

@@ -18,7 +18,14 @@ struct tracepoint_context {
 };
 
 struct tracepoint_thread {
-	uint32_t tid; /* 0: must be looked up and announced before the next record */
+	union {
+		struct {
+			uint32_t tid; /* 0: must be looked up and announced before the next record */
+			uint32_t
+				entering; /* 1: that is being done; 0 again in a child that a signal handler makes */
+		};
+		uint64_t entry; /* both, for one instruction */
+	};
 	/* For filters, which a thread may run long before it records; 0: not asked yet. */
 	uint32_t self_tid, self_pid;
 	uint64_t renamed;     /* time of the new name that must be announced; 0: unknown or not needed */
