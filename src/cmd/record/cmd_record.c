@@ -107,7 +107,7 @@ static const struct cmd_option table[] = {
 		"--counters[=TIME]", &options.counters.interval_ns, 1000000,
 		"also record figures of the whole machine, each TIME (default: 100ms): how long tasks "
 		"waited for CPUs, memory and disks (/proc/pressure), and what the disks did "
-		"(/proc/diskstats), as events pressure.* and disk.*",
+		"(/proc/diskstats), as events machine.*",
 		.given = own, .absent = "100ms"),
 	OPTION_DURATION("--duration TIME", &options.duration, 1,
 			"end the recording after TIME; COMMAND goes on untraced (--for is the same)",
@@ -343,6 +343,8 @@ static int check_conflicts(void)
 		return cmd_usage("--kernel: remove %s", options.guest.on ? "--guest" : "--format uftrace");
 	if (options.counters.interval_ns && (options.guest.on || options.format == RECORD_UFTRACE))
 		return cmd_usage("--counters: remove %s", options.guest.on ? "--guest" : "--format uftrace");
+	if (options.counters.interval_ns > COUNTERS_INTERVAL_MAX)
+		return cmd_usage("--counters: give at most 1h");
 	if (options.kernel.where && !options.kernel.globs.count)
 		return cmd_usage("--k-where: there are no kernel events; add --kernel");
 	if (options.split.keep && !split)

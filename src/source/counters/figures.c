@@ -17,17 +17,22 @@ enum {
 	SECTOR_BYTES = 512, /* of the kernel's counts, whatever the disk has */
 };
 
+/* Registering waits up to a second for other processes, and no ring is read in that time. */
+static const uint64_t RETRY_NS = UINT64_C(10000000000);
+
 /* A name that the kernel's drivers chose, such as "cciss/c0d0", within what names of events may have. */
 static void set_name(struct figure *figure, const char *name)
 {
-	snprintf(figure->name, sizeof(figure->name), "%s", name);
+	snprintf(figure->key, sizeof(figure->key), "%s", name);
+	snprintf(figure->name, sizeof(figure->name), FIGURES_PREFIX "%.*s",
+		 (int)(sizeof(figure->name) - sizeof(FIGURES_PREFIX)), name);
 	for (char *at = figure->name; *at; at++)
 		if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
 		      (*at >= '0' && *at <= '9') || *at == '_' || *at == '.' || *at == '-'))
 			*at = '_';
 }
 
-/* Return: NULL: there is no room. */
+/* Return: NULL: there is no room, or a name means two figures. */
 static struct figure *find_figure(struct figures *figures, const char *name, enum figure_unit unit)
 {
 	struct figure figure = { .unit = unit };
@@ -35,15 +40,15 @@ static struct figure *find_figure(struct figures *figures, const char *name, enu
 	set_name(&figure, name);
 	for (size_t n = 0; n < figures->count; n++)
 		if (strcmp(figures->all[n].name, figure.name) == 0)
-			return &figures->all[n];
+			return strcmp(figures->all[n].key, figure.key) == 0 ? &figures->all[n] : NULL;
 	if (figures->count == FIGURES_MAX || !array_reserve(figures->all, figures->room, figures->count + 1))
 		return NULL;
 	figures->all[figures->count] = figure;
 	return &figures->all[figures->count++];
 }
 
-/* An error leaves the figure without an event, and it is tried again. */
-static int register_figure(struct figures *figures, struct figure *figure)
+/* Give a figure its event, once. If other processes hold the session's lock, a later reading tries it again. */
+static void register_figure(struct figures *figures, struct figure *figure)
 {
 	const bool is_share = figure->unit != FIGURE_SECTORS;
 	const struct session_event event = { .name = figure->name,
@@ -51,8 +56,13 @@ static int register_figure(struct figures *figures, struct figure *figure)
 					     .file = "",
 					     .types = is_share ? WIRE_F64 : WIRE_U64,
 					     .kind = WIRE_KIND_COUNTER };
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	return session_event_register(figures->session, &event, 1, &figure->id);
+	if (figure->asked || now < figures->retry_ns)
+		return;
+	figure->asked = session_event_register(figures->session, &event, 1, &figure->id) == 0;
+	if (!figure->asked)
+		figures->retry_ns = now + RETRY_NS;
 }
 
 /* The value is the record's only argument, behind the context, which a reading has not. */
@@ -62,8 +72,7 @@ static void figures_put_value(const struct figures *figures, const struct figure
 		       length = (uint32_t)sizeof(struct wire_compact) + context + (uint32_t)sizeof(uint64_t);
 	uint64_t buffer[8] = { 0 };
 
-	if (!figure->id ||
-	    !wire_is_on(__atomic_load_n(&figures->session->switches[figure->id - 1], __ATOMIC_RELAXED)))
+	if (!wire_is_on(__atomic_load_n(&figures->session->switches[figure->id - 1], __ATOMIC_RELAXED)))
 		return;
 	memcpy((char *)buffer + WIRE_HEADROOM + context, value, sizeof(uint64_t));
 	ring_prepare(buffer, figure->id, length, nolibc_tid());
@@ -100,10 +109,10 @@ static void figures_take_count(void *context, const char *name, enum figure_unit
 		reading->figures->left_out++;
 		return;
 	}
-	if (!figure->id && register_figure(reading->figures, figure) != 0)
-		return;
+	register_figure(reading->figures, figure);
+	reading->figures->refused += !figure->id;
 	/* A new figure began at 0. A count that falls is another disk's of the same name, or began again. */
-	if (reading->elapsed_ns && count >= figure->count)
+	if (figure->id && reading->elapsed_ns && count >= figure->count)
 		record_mean(reading->figures, figure, count - figure->count, reading->elapsed_ns);
 	figure->count = count;
 }

@@ -39,6 +39,7 @@ void recorder_close_sources(struct recorder *recorder)
 	for (unsigned n = recorder->opened; n--;)
 		if (recorder->sources[n].ops->close)
 			recorder->sources[n].ops->close(recorder->sources[n].state);
+	recorder->opened = 0;
 }
 
 /* Whether a source records although no program takes part. A source that cannot has reported that. */
@@ -209,15 +210,23 @@ static void recorder_find_names(const struct recorder *recorder, const struct so
 		name_chunk(recorder, source, n, until);
 }
 
+static void close_source(const struct source *source)
+{
+	if (source->ops->close)
+		source->ops->close(source->state);
+}
+
+/* Rings go first: the look-up of names may take minutes. */
 void recorder_complete(struct recorder *recorder, const char *result)
 {
 	drain_finish(&recorder->drain, result, &recorder->totals);
+	for (unsigned n = recorder->opened; n--;)
+		if (!recorder->sources[n].ops->names)
+			close_source(&recorder->sources[n]);
 	for (unsigned n = recorder->opened; n--;) {
-		const struct source *source = &recorder->sources[n];
-
-		recorder_find_names(recorder, source);
-		if (source->ops->close)
-			source->ops->close(source->state);
+		recorder_find_names(recorder, &recorder->sources[n]);
+		if (recorder->sources[n].ops->names)
+			close_source(&recorder->sources[n]);
 	}
 }
 

@@ -2,7 +2,7 @@
 /*
  * A source of records: what the recorder drives, and all that it knows of it.
  *
- * Sources are opened in the order of their list. Everything else goes the other way round: what was begun last ends first. A
+ * Sources open, begin and have their rounds in the order of their list, and end in the opposite order. A
  * source that is not permitted reports that in one line, and opens without recording anything; the others go on.
  *
  *	open          nothing is recorded yet

@@ -8,7 +8,7 @@
 #include "cmd/record/sources/counters.h"
 #include "session/clock.h"
 
-const char *const counters_events[] = { "pressure.*", "disk.*", NULL };
+const char *const counters_events[] = { FIGURES_PREFIX "*", NULL };
 
 static int counters_open_counters(void *state, struct recorder *recorder)
 {
@@ -43,10 +43,12 @@ static int counters_pause_of(const void *state)
 
 	if (!counters->opened)
 		return INT_MAX;
-	return now < counters->due ? (int)((counters->due - now) / 1000000 + 1) : 0;
+	if (now >= counters->due)
+		return 0;
+	return (int)((counters->due - now) / 1000000 + 1); /* COUNTERS_INTERVAL_MAX fits */
 }
 
-/* A reading that comes late does not move those behind it. One that is more than an interval late replaces the next one. */
+/* A reading that comes a little late does not move those behind it. A mean of a very short time would say nothing. */
 static void read_counters(void *state, struct recorder *recorder, unsigned *fullest)
 {
 	struct counters *counters = state;
@@ -57,7 +59,9 @@ static void read_counters(void *state, struct recorder *recorder, unsigned *full
 	if (!counters->opened || now < counters->due)
 		return;
 	figures_read(&counters->figures);
-	counters->due += (now - counters->due) / interval * interval + interval;
+	counters->due += interval;
+	if (counters->due < now + interval / 2)
+		counters->due = now + interval;
 }
 
 /* The last values are those of the time until the end. */
@@ -66,7 +70,8 @@ static void finish_counters(void *state, struct recorder *recorder)
 	struct counters *counters = state;
 
 	(void)recorder;
-	if (counters->opened && counters->due)
+	if (counters->opened && counters->due &&
+	    clock_ns(CLOCK_MONOTONIC) - counters->figures.last_ns >= counters->options->interval_ns / 4)
 		figures_read(&counters->figures);
 }
 
@@ -89,8 +94,12 @@ static void counters_summarize(const void *state, const struct recorder *recorde
 		 text_count(readings, figures->readings), text_plural(figures->readings),
 		 text_duration(longest, figures->longest_ns));
 	if (figures->left_out)
-		cmd_note("burin: counters: %s values were left out: there are more than %d figures\n",
+		cmd_note("burin: counters: %s values were left out: there are more than %d figures, or two "
+			 "of a name\n",
 			 text_count(readings, figures->left_out), FIGURES_MAX);
+	if (figures->refused)
+		cmd_note("burin: counters: %s values were left out: their events could not be registered\n",
+			 text_count(readings, figures->refused));
 }
 
 const struct source_ops counters_source = {

@@ -6,6 +6,8 @@
 #include "cmd/record/recorder/source.h"
 #include "source/counters/figures.h"
 
+#define COUNTERS_INTERVAL_MAX UINT64_C(3600000000000) /* ns */
+
 struct counters_options {
 	uint64_t interval_ns; /* between two readings; 0: none are recorded */
 };

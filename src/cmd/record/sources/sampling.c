@@ -2,6 +2,7 @@
 /* Samples in a recording; see sampling.h. */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,7 +225,9 @@ static int sampling_pause_of(const void *state)
 	const struct perf *perf = &sampling->sampler.perf;
 	int pause;
 
-	if (!sampling->begun || perf->off_cpu || !perf->event.clock)
+	if (!sampling->begun)
+		return INT_MAX;
+	if (perf->off_cpu || !perf->event.clock)
 		return RECORDER_IDLE_MS;
 	pause = SAMPLING_PAUSE_PERIODS * 1000 / (int)perf->options.frequency;
 	return pause < RECORDER_IDLE_MS ? RECORDER_IDLE_MS : pause;

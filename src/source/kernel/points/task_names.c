@@ -133,13 +133,13 @@ static void take_made(struct task_names *names, uint32_t tid, uint64_t time, con
 		return;
 	memcpy(&child, task, sizeof(child));
 	memcpy(&value, flags, sizeof(value));
-	if (!(value & CLONE_THREAD))
-		pid = child;
-	else if (tid < TASK_NAMES_MAX && names->known[tid])
-		pid = names->known[tid] - 1;
-	else
-		return; /* its maker could not be announced: ask for it when it records */
-	task_names_announce(names, child, pid, name, time);
+	pid = !(value & CLONE_THREAD)			  ? child
+	      : tid < TASK_NAMES_MAX && names->known[tid] ? names->known[tid] - 1
+							  : UINT32_MAX;
+	if (pid != UINT32_MAX)
+		task_names_announce(names, child, pid, name, time);
+	else if (child < TASK_NAMES_MAX)
+		names->known[child] = 0; /* its maker could not be announced: ask for it when it records */
 }
 
 /* A thread renames itself, or another one of its process, and newer kernels do not report which. */
