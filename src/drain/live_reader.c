@@ -3,19 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/containers/array.h"
-#include "base/containers/hash.h"
 #include "base/number.h"
 #include "drain/live_reader.h"
 #include "ring/ring_deps.h"
 #include "wire/wire_context.h"
 #include "wire/wire_head.h"
 #include "wire/wire_names.h"
-
-/* The process of a thread, by its last announcement. */
-struct live_reader_thread {
-	uint32_t tid, pid;
-};
 
 struct view {
 	struct live_reader *live;
@@ -29,42 +22,6 @@ static bool live_reader_is_names(const struct live_reader *live, unsigned index)
 	return index == session_names_index(live->session);
 }
 
-/* Programs may have had more threads than they have, so none is looked for one by one. Return: NULL: not known. */
-static struct live_reader_thread *live_reader_find_thread(const struct live_reader *live, uint32_t tid)
-{
-	const uint64_t hash = hash_pair(tid, 0);
-	size_t at = 0;
-	uint32_t number;
-
-	while ((number = hash_table_next(&live->numbers, hash, &at)))
-		if (live->threads[number - 1].tid == tid)
-			return &live->threads[number - 1];
-	return NULL;
-}
-
-static int live_reader_remember(struct live_reader *live, uint32_t tid, uint32_t pid)
-{
-	struct live_reader_thread *thread = live_reader_find_thread(live, tid);
-
-	if (thread) {
-		thread->pid = pid;
-		return 0;
-	}
-	if (!array_reserve(live->threads, live->thread_room, live->thread_count + 1) ||
-	    !hash_table_reserve(&live->numbers))
-		return -ENOMEM;
-	live->threads[live->thread_count++] = (struct live_reader_thread){ tid, pid };
-	hash_table_add(&live->numbers, hash_pair(tid, 0), live->thread_count);
-	return 0;
-}
-
-static uint32_t live_reader_process_of(const struct live_reader *live, uint32_t tid)
-{
-	const struct live_reader_thread *thread = live_reader_find_thread(live, tid);
-
-	return thread ? thread->pid : 0;
-}
-
 static void live_reader_take_context(uint32_t context, struct live_event *event)
 {
 	const char *at = event->payload - wire_context_bytes(context);
@@ -76,34 +33,27 @@ static void live_reader_take_context(uint32_t context, struct live_event *event)
 }
 
 /* Visit the valid records. @time: of the record before them */
-static int visit_records(const struct view *view, const char *packet, const struct validated *validated,
-			 uint64_t time)
+static void visit_records(const struct view *view, const struct validated *validated, uint64_t time)
 {
 	struct live_reader *live = view->live;
-	struct wire_walk walk = { packet + validated->begin,
-				  packet + validated->content,
-				  live_reader_is_names(live, view->index) ? 0 : live->table.context_bytes,
+	struct wire_walk walk = { live->buffer + validated->begin,
+				  live->buffer + validated->content,
+				  live->table.context_bytes,
 				  { .time = time } };
 	const char *at;
-	int error = 0;
 
-	while (!error && (at = wire_walk_next(&walk))) {
+	while ((at = wire_walk_next(&walk))) {
 		struct live_event event = { .cpu = live->readers[view->index].ring->cpu,
 					    .time = walk.head.time,
 					    .id = walk.head.id,
+					    .pid = statedump_process_of(&live->tasks, walk.head.tid),
 					    .tid = walk.head.tid,
 					    .payload = at + walk.head.bytes,
 					    .bytes = walk.head.length - walk.head.bytes };
 
-		if (!live_reader_is_names(live, view->index)) {
-			live_reader_take_context(live->session->geometry.context, &event);
-			event.pid = live_reader_process_of(live, event.tid);
-			view->visit(view->data, &event);
-		} else if (event.id == WIRE_NAME_THREAD) {
-			error = live_reader_remember(live, event.tid, number_load32(event.payload));
-		}
+		live_reader_take_context(live->session->geometry.context, &event);
+		view->visit(view->data, &event);
 	}
-	return error;
 }
 
 static int live_reader_take(const struct view *view, const struct ring_piece *piece)
@@ -130,7 +80,10 @@ static int live_reader_take(const struct view *view, const struct ring_piece *pi
 	}
 	reader->damaged = !validated.sound || (!piece->last && validated.end != piece->end);
 	ring_reader_take(reader, piece, &validated, validated.before + validated.count);
-	return visit_records(view, live->buffer, &validated, time);
+	if (table == &live->names_table) /* of each task, the last name is enough */
+		return statedump_add(&live->tasks, live->buffer, &validated, time, UINT64_MAX);
+	visit_records(view, &validated, time);
+	return 0;
 }
 
 static unsigned ring_count(const struct live_reader *live)
@@ -238,7 +191,6 @@ void live_reader_free(struct live_reader *live)
 	event_table_free(&live->table);
 	event_table_free(&live->names_table);
 	free(live->readers);
-	free(live->threads);
-	hash_table_free(&live->numbers);
+	statedump_free(&live->tasks);
 	free(live->buffer);
 }

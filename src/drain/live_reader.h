@@ -8,7 +8,6 @@
 #ifndef BURIN_DRAIN_LIVE_READER_H
 #define BURIN_DRAIN_LIVE_READER_H
 
-#include "base/containers/hash_table.h"
 #include "drain/drain.h"
 #include "drain/ring_reader.h"
 #include "writer/event_table.h"
@@ -34,13 +33,10 @@ struct live_reader {
 	struct event_table table, names_table;
 	struct drain_more more;
 	struct ring_reader *readers; /* of each ring, those of `more` last */
-	struct live_reader_thread *threads;
-	unsigned thread_count;
-	size_t thread_room;
-	struct hash_table numbers; /* of the threads, from 1, by their ids */
-	char *buffer;		   /* of the largest packet */
-	uint64_t since;		   /* ticks: earlier records are not visited */
-	uint64_t missed_before;	   /* records overwritten or damaged before that */
+	struct statedump tasks;
+	char *buffer;		/* of the largest packet */
+	uint64_t since;		/* ticks: earlier records are not visited */
+	uint64_t missed_before; /* records overwritten or damaged before that */
 };
 
 /*

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* The statedump; see statedump.h. */
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/containers/array.h"
+#include "base/containers/hash.h"
 #include "base/number.h"
 #include "drain/statedump.h"
 #include "session/session.h"
@@ -20,42 +21,49 @@ struct announcement {
 	char record[]; /* in extended form, which does not depend on earlier records */
 };
 
-struct name {
+struct statedump_name {
 	uint32_t id;	 /* enum wire_name_id */
 	uint32_t number; /* of the thread or the process */
 	bool ended;	 /* when the last statedump was written */
 	struct announcement *last;
 };
 
-static int statedump_compare(const void *a, const void *b)
+/* Programs may have had more threads than they have, so none is looked for one by one. Return: NULL: not announced. */
+static struct statedump_name *statedump_find(const struct statedump *dump, uint32_t id, uint32_t number)
 {
-	const struct name *one = a, *other = b;
+	const uint64_t hash = hash_pair(number, id);
+	size_t at = 0;
+	uint32_t entry;
 
-	return number_order(one->id, other->id) ?: number_order(one->number, other->number);
+	while ((entry = hash_table_next(&dump->numbers, hash, &at)))
+		if (dump->names[entry - 1].id == id && dump->names[entry - 1].number == number)
+			return &dump->names[entry - 1];
+	return NULL;
 }
 
-/* Find or add the entry of a thread or a process. */
-static struct name *entry_of(struct statedump *dump, uint32_t id, uint32_t number)
+/* Add an entry, for which there is room. */
+static struct statedump_name *statedump_insert(struct statedump *dump, struct statedump_name name)
 {
-	const struct name key = { .id = id, .number = number };
-	struct name **found = tfind(&key, &dump->tree, statedump_compare), *name;
+	dump->names[dump->name_count++] = name;
+	hash_table_add(&dump->numbers, hash_pair(name.number, name.id), dump->name_count);
+	return &dump->names[dump->name_count - 1];
+}
 
-	if (found)
-		return *found;
-	name = calloc(1, sizeof(*name));
-	if (!name)
+/* Find or add the entry of a thread or a process. Return: NULL: no memory. */
+static struct statedump_name *entry_of(struct statedump *dump, uint32_t id, uint32_t number)
+{
+	struct statedump_name *name = statedump_find(dump, id, number);
+
+	if (name)
+		return name;
+	if (!array_reserve(dump->names, dump->room, dump->name_count + 1) ||
+	    !hash_table_reserve(&dump->numbers))
 		return NULL;
-	*name = key;
-	found = tsearch(name, &dump->tree, statedump_compare);
-	if (!found) {
-		free(name);
-		return NULL;
-	}
-	return name;
+	return statedump_insert(dump, (struct statedump_name){ .id = id, .number = number });
 }
 
 /* Remove the announcements that no record after @from refers to. */
-static void statedump_trim(struct statedump *dump, const struct name *name, uint64_t from)
+static void statedump_trim(struct statedump *dump, const struct statedump_name *name, uint64_t from)
 {
 	struct announcement *announcement = name->last;
 
@@ -77,7 +85,7 @@ static int statedump_remember(struct statedump *dump, const char *at, const stru
 	const char *content = at + head->bytes;
 	const struct wire_extended header = wire_head_extend(head);
 	const uint64_t since = number_load64(content + payload - WIRE_NAME_TAIL);
-	struct name *name =
+	struct statedump_name *name =
 		entry_of(dump, head->id, head->id == WIRE_NAME_PROCESS ? number_load32(content) : head->tid);
 	struct announcement *announcement = malloc(sizeof(*announcement) + header.length), **position;
 
@@ -119,59 +127,50 @@ int statedump_add(struct statedump *dump, const char *packet, const struct valid
 	return error;
 }
 
-/* The names of the tree, and the announcements of those that stay. */
+uint32_t statedump_process_of(const struct statedump *dump, uint32_t tid)
+{
+	const struct statedump_name *name = statedump_find(dump, WIRE_NAME_THREAD, tid);
+
+	return name && name->last ? number_load32(name->last->record + sizeof(struct wire_extended)) : 0;
+}
+
+/* The announcements of the names that stay. */
 struct collection {
-	struct name **names;
-	uint32_t name_count;
 	const struct announcement **announcements;
 	uint32_t count;
 };
 
-static void collect_name(const void *node, VISIT which, void *data)
+static void statedump_forget(struct statedump *dump, struct statedump_name *name)
 {
-	struct collection *out = data;
-
-	if (which == postorder || which == leaf)
-		out->names[out->name_count++] = *(struct name *const *)node;
-}
-
-static void free_name(void *data)
-{
-	struct name *name = data;
-
 	while (name->last) {
 		struct announcement *announcement = name->last;
 
 		name->last = announcement->former;
 		free(announcement);
-	}
-	free(name);
-}
-
-static void statedump_forget(struct statedump *dump, struct name *name)
-{
-	for (const struct announcement *announcement = name->last; announcement;
-	     announcement = announcement->former)
 		dump->count--;
-	tdelete(name, &dump->tree, statedump_compare);
-	free_name(name);
+	}
 }
 
 /* Remove the names that had ended at the last statedump, and collect the announcements of the others. */
 static void statedump_sweep(struct statedump *dump, struct collection *all, uint64_t from)
 {
-	for (uint32_t n = 0; n < all->name_count; n++) {
-		struct name *name = all->names[n];
+	const uint32_t before = dump->name_count;
 
-		if (name->ended) {
-			statedump_forget(dump, name);
+	hash_table_clear(&dump->numbers);
+	dump->name_count = 0;
+	for (uint32_t n = 0; n < before; n++) {
+		struct statedump_name name = dump->names[n];
+
+		if (name.ended) {
+			statedump_forget(dump, &name);
 			continue;
 		}
-		name->ended = session_thread_is_gone(name->number);
-		statedump_trim(dump, name, from);
-		for (const struct announcement *announcement = name->last; announcement;
+		name.ended = session_thread_is_gone(name.number);
+		statedump_trim(dump, &name, from);
+		for (const struct announcement *announcement = name.last; announcement;
 		     announcement = announcement->former)
 			all->announcements[all->count++] = announcement;
+		statedump_insert(dump, name);
 	}
 }
 
@@ -209,17 +208,12 @@ static void statedump_pack(const struct collection *all, uint32_t packet_bytes, 
 int statedump_write(struct statedump *dump, uint32_t packet_bytes, uint64_t from,
 		    struct statedump_packets *out)
 {
-	struct collection all = { .names = calloc(dump->count + 1, sizeof(*all.names)),
-				  .announcements = calloc(dump->count + 1, sizeof(*all.announcements)) };
+	struct collection all = { .announcements = calloc(dump->count + 1, sizeof(*all.announcements)) };
 	uint64_t bytes = 0, packets;
 
 	*out = (struct statedump_packets){ 0 };
-	if (!all.names || !all.announcements) {
-		free(all.names);
-		free(all.announcements);
+	if (!all.announcements)
 		return -ENOMEM;
-	}
-	twalk_r(dump->tree, collect_name, &all);
 	statedump_sweep(dump, &all, from);
 	qsort(all.announcements, all.count, sizeof(*all.announcements), statedump_by_time);
 	for (uint32_t n = 0; n < all.count; n++)
@@ -230,7 +224,6 @@ int statedump_write(struct statedump *dump, uint32_t packet_bytes, uint64_t from
 	out->pieces = calloc(packets, sizeof(*out->pieces));
 	if (out->memory && out->pieces)
 		statedump_pack(&all, packet_bytes, out);
-	free(all.names);
 	free(all.announcements);
 	return out->memory && out->pieces ? 0 : -ENOMEM;
 }
@@ -257,6 +250,9 @@ void statedump_packets_free(struct statedump_packets *packets)
 
 void statedump_free(struct statedump *dump)
 {
-	tdestroy(dump->tree, free_name);
+	for (uint32_t n = 0; n < dump->name_count; n++)
+		statedump_forget(dump, &dump->names[n]);
+	free(dump->names);
+	hash_table_free(&dump->numbers);
 	*dump = (struct statedump){ 0 };
 }
