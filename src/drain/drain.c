@@ -18,24 +18,6 @@
 #include "ring/ring_deps.h"
 #include "session/session_stat.h"
 
-/* Read the rings beside the session's, before the names ring: their translation writes to it. */
-static void drain_more(struct drain *drain, unsigned *fullest, bool names_only)
-{
-	if (drain->more.round)
-		drain->more.round(drain->more.context);
-	for (unsigned n = drain->session->ring_count; n < drain_ring_count(drain); n++) {
-		unsigned level = 0;
-
-		if (names_only)
-			ring_reader_note(&drain->inputs[n].reader, drain_ring_at(drain, n));
-		else
-			level = drain_ring(drain, n);
-
-		if (level > *fullest)
-			*fullest = level;
-	}
-}
-
 /* Whether a header is all zero: the file was truncated and extended again. Other damage does not look like that. */
 static bool is_blank(const char *header)
 {
@@ -187,8 +169,6 @@ static bool takes_names_only(const struct drain *drain)
 
 int drain_round(struct drain *drain, unsigned *fullest)
 {
-	const bool names_only = takes_names_only(drain);
-
 	*fullest = 0;
 	if (drain->output.error)
 		return drain->output.error;
@@ -198,19 +178,7 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	drain->round = ring_clock();
 	drain_refresh_table(drain);
 	output_fail(&drain->output, changelog_round(&drain->changelog), "changes");
-	drain_more(drain, fullest, names_only);
-	/* Names before the records and again after them: if we are killed in between, few records lack their names. */
-	drain_ring(drain, session_names_index(drain->session));
-	for (unsigned n = 0; n < drain->session->ring_count; n++) {
-		unsigned level = 0;
-
-		if (names_only && drain->inputs[n].kind != RING_NAMES)
-			ring_reader_note(&drain->inputs[n].reader, drain_ring_at(drain, n));
-		else
-			level = drain_ring(drain, n);
-		if (level > *fullest)
-			*fullest = level;
-	}
+	*fullest = drain_pass(drain, takes_names_only(drain));
 	check_session(drain);
 	if (!drain->output.error && drain->chunks.last &&
 	    chunks_due(&drain->chunks, output_bytes(&drain->output) + drain->beside))
@@ -279,8 +247,7 @@ static void set_more_input(struct drain *drain, unsigned number)
 	};
 }
 
-/* Prepare a drain of any kind. */
-static int drain_prepare(struct drain *drain, struct session *session, const struct drain_more *more)
+int drain_prepare(struct drain *drain, struct session *session, const struct drain_more *more)
 {
 	const struct wire_geometry *geometry = &session->geometry;
 	uint32_t largest = geometry->packet_bytes > geometry->names_packet_bytes
@@ -292,6 +259,7 @@ static int drain_prepare(struct drain *drain, struct session *session, const str
 			largest = (uint32_t)more->rings[n].packet_words * 8;
 
 	*drain = (struct drain){ .session = session,
+				 .sink = drain_sink_trace,
 				 .output = { .directory = -1 },
 				 .changelog = { .stream = { .fd = -1 } },
 				 .window = { 0, UINT64_MAX } };
@@ -314,7 +282,7 @@ static int drain_prepare(struct drain *drain, struct session *session, const str
 	return event_table_init_names(&drain->names_table, false);
 }
 
-static void drain_release(struct drain *drain)
+void drain_release(struct drain *drain)
 {
 	output_free(&drain->output);
 	changelog_free(&drain->changelog);
@@ -549,18 +517,16 @@ int drain_resume(struct drain *drain, struct session *session, int directory,
 int drain_finish(struct drain *drain, const char *result, struct drain_totals *totals)
 {
 	struct output *output = &drain->output;
-	unsigned fullest = 0;
 	int error;
 
 	if (drain->attached)
 		drain->window.until = ring_clock();
 	if (!output->error && !drain->ended)
 		drain_refresh_table(drain);
-	drain_more(drain, &fullest, false);
-	for (unsigned n = 0; !drain->ended && n < drain->session->ring_count; n++)
-		drain_ring(drain, n);
-	if (!drain->ended)
+	if (!drain->ended) {
+		drain_pass(drain, false);
 		check_session(drain);
+	}
 	for (unsigned n = 0; n < drain_ring_count(drain); n++) {
 		drain_close_ring(drain, n);
 		if (drain->copy)

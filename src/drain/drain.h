@@ -10,6 +10,8 @@
  * Packets. In stream mode the recorder gives packets back as it goes. In flight mode no process gives packets back. A
  * snapshot stores nothing into the session in either mode, so any number can run at once, also beside a recorder.
  *
+ * A live reader (live_reader.h) is a drain without a trace.
+ *
  * The parts:
  *
  *	ring_reader.h      position in a ring, ledger     snapshot_copy.h    private copy of the rings
@@ -40,6 +42,12 @@ struct drain_options {
 	struct chunk_limits split;     /* of a recording; all zero: one trace */
 	const struct drain_more *more; /* NULL: none */
 };
+
+/* drain_prepare - make a drain of any kind, without a trace. Return: 0 or -ENOMEM; drain_release() is due in both cases. */
+int drain_prepare(struct drain *drain, struct session *session, const struct drain_more *more);
+
+/* drain_release - free what a drain has. drain_finish() does this, and so do drain_begin() and drain_resume() if they fail. */
+void drain_release(struct drain *drain);
 
 /*
  * drain_begin - begin a trace.

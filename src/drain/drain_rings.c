@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * One ring of a drain: its new records become records of the trace; see drain_rings.h.
+ * The rings of a drain, and one of them: its new records become records of the trace; see drain_rings.h.
  *
  * A piece, the new bytes of one packet, goes through these steps, in one thread:
  *
@@ -8,7 +8,7 @@
  *	translate	of rings beside the session's: times and ids become those of the session
  *	account		ring_reader_piece(): by the packet's header, how many records were lost before it
  *	validate	validate_records(): how many bytes are records of known events, in order of time
- *	write		output_records(): unchanged; the position moves behind what was written
+ *	write		the sink; that of a trace: output_records(), unchanged. The position moves behind what was written
  *	give back	in stream mode: only now may a writer use the packet again
  *
  * If the output fails, nothing more is given back: unwritten packets stay in the ring for `burin recover`.
@@ -65,27 +65,50 @@ static struct validated validate_piece(struct drain *drain, unsigned index, cons
 
 void drain_begin_here(struct drain *drain, unsigned index)
 {
-	drain->output.streams[index].origin.ledger = drain->inputs[index].reader.ledger;
+	if (drain_has_trace(drain))
+		drain->output.streams[index].origin.ledger = drain->inputs[index].reader.ledger;
+}
+
+void drain_sink_trace(struct drain *drain, unsigned index, struct wire_packet *packet,
+		      const struct ring_piece *piece, const struct validated *validated)
+{
+	const struct ring_input *input = &drain->inputs[index];
+	struct output *output = &drain->output;
+	struct validated selected = *validated;
+
+	if (drain->chunks.last && input->kind == RING_NAMES)
+		output_fail(output,
+			    statedump_add(&drain->statedump, (char *)packet, validated, drain->round_before),
+			    "names");
+	if (input->selection && input->selection->globs)
+		output_fail(output,
+			    event_selection_stream(input->selection, &drain->table, &output->streams[index],
+						   packet, piece, &selected),
+			    "events");
+	if (selected.count)
+		output_records(output, index, packet, piece->sequence, &selected, &input->reader.ledger);
+	/* Records that were not selected are neither in the trace nor lost: the counts leave them out. */
+	if (!output->error)
+		output->streams[index].origin.ledger.events += validated->count - selected.count;
 }
 
 /*
- * Add one piece of a ring to the trace.
+ * Hand one piece of a ring to the sink.
  *
  * Records before the window move the origin, and with it the losses before them. Without such records the ring does not
  * reach back to the window, and all overwritten records count as lost. Packets that a recorder gave back are not lost:
  * they are in its trace.
  */
-static void drain_rings_add_piece(struct drain *drain, unsigned index, struct wire_packet *packet,
-				  const struct ring_piece *piece)
+static void drain_rings_take_piece(struct drain *drain, unsigned index, struct wire_packet *packet,
+				   const struct ring_piece *piece)
 {
 	struct ring_input *input = &drain->inputs[index];
 	struct ring_reader *reader = &input->reader;
-	struct output *output = &drain->output;
-	struct validated validated, selected;
+	struct validated validated;
 	uint64_t time;
 
-	if (!reader->ring->overwrite && !drain_gives_back(drain, index) && !reader->begun &&
-	    !reader->damaged) {
+	if (!reader->ring->overwrite && drain_has_trace(drain) && !drain_gives_back(drain, index) &&
+	    !reader->begun && !reader->damaged) {
 		reader->ledger.events = packet->events_before;
 		drain_begin_here(drain, index);
 	}
@@ -105,24 +128,9 @@ static void drain_rings_add_piece(struct drain *drain, unsigned index, struct wi
 	}
 	if (validated.count == 0)
 		return;
-	if (drain->chunks.last && input->kind == RING_NAMES)
-		output_fail(output,
-			    statedump_add(&drain->statedump, (char *)packet, &validated, time,
-					  drain->round_before),
-			    "names");
-	selected = validated;
-	if (input->selection && input->selection->globs)
-		output_fail(output,
-			    event_selection_stream(input->selection, &drain->table, &output->streams[index],
-						   packet, piece, &selected),
-			    "events");
-	if (selected.count)
-		output_records(output, index, packet, piece->sequence, &selected, &reader->ledger);
-	if (output->error)
-		return;
-	ring_reader_take(reader, piece, &validated, validated.count);
-	/* Records that were not selected are neither in the trace nor lost: the counts leave them out. */
-	output->streams[index].origin.ledger.events += validated.count - selected.count;
+	drain->sink(drain, index, packet, piece, &validated);
+	if (!drain->output.error)
+		ring_reader_take(reader, piece, &validated, validated.count);
 }
 
 /* Get the next piece of a ring, from the snapshot copy or from the ring itself. Return: as ring_copy(). */
@@ -163,7 +171,7 @@ unsigned drain_ring(struct drain *drain, unsigned index)
 		if (kind == RING_MORE)
 			drain->more.translate(drain->more.context, index - drain->session->ring_count, packet,
 					      &piece);
-		drain_rings_add_piece(drain, index, packet, &piece);
+		drain_rings_take_piece(drain, index, packet, &piece);
 		if (drain_gives_back(drain, index) &&
 		    !drain->output.error) /* unwritten packets stay in the ring */
 			drain_give_back(drain, index);
@@ -172,6 +180,28 @@ unsigned drain_ring(struct drain *drain, unsigned index)
 			drain_ring(drain, session_names_index(drain->session));
 	}
 	return packets < ring_size(ring) ? (unsigned)(packets * 100 / ring_size(ring)) : 100;
+}
+
+unsigned drain_pass(struct drain *drain, bool names_only)
+{
+	const unsigned names = session_names_index(drain->session), count = drain_ring_count(drain);
+	unsigned fullest = 0;
+
+	if (drain->more.round)
+		drain->more.round(drain->more.context);
+	drain_ring(drain, names);
+	for (unsigned n = 0; n < count; n++) {
+		const unsigned index = (names + 1 + n) % count; /* the names ring is the session's last one */
+		unsigned level = 0;
+
+		if (names_only && index != names)
+			ring_reader_note(&drain->inputs[index].reader, drain_ring_at(drain, index));
+		else
+			level = drain_ring(drain, index);
+		if (level > fullest)
+			fullest = level;
+	}
+	return fullest;
 }
 
 /* Count the records that were written but are not in the trace. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* One ring of a drain. drain.c has the order in which the rings are read, and the life of a drain. Of a drain's own thread. */
+/* The rings of a drain: the one pass over all of them, and the sink of a trace. drain.c has the life of a drain. Of a drain's own thread. */
 #ifndef BURIN_DRAIN_DRAIN_RINGS_H
 #define BURIN_DRAIN_DRAIN_RINGS_H
 
@@ -13,6 +13,19 @@ void drain_begin_here(struct drain *drain, unsigned index);
 
 /* Add the new records of a ring to the trace. Return: how full the ring was, in percent. */
 unsigned drain_ring(struct drain *drain, unsigned index);
+
+/*
+ * drain_pass - add the new records of all rings.
+ * @names_only: only note how many records the others have
+ * Return: how full the fullest was, in percent.
+ *
+ * The rings of `more` come first: their translation writes names. The names come before the records and again after them:
+ * if we are killed in between, few records lack their names.
+ */
+unsigned drain_pass(struct drain *drain, bool names_only);
+
+/* The sink that writes the trace. */
+drain_sink drain_sink_trace;
 
 /* Account for a ring's last losses. */
 void drain_close_ring(struct drain *drain, unsigned index);

@@ -79,14 +79,24 @@ struct ring_input {
 	bool is_older;	 /* than the recording: what it misses at the end belongs to others */
 };
 
+struct drain;
+
+/*
+ * Where a pass over the rings leaves what it finds: the valid records of a piece, all in the ring's window.
+ * @packet: the sink may change it
+ */
+typedef void drain_sink(struct drain *drain, unsigned index, struct wire_packet *packet,
+			const struct ring_piece *piece, const struct validated *validated);
+
 struct drain {
 	struct session *session;
+	drain_sink *sink;
 	struct event_table table, names_table;
 	struct ring_input *inputs; /* each ring, those of `more` last */
 	struct drain_more more;
 	struct output output;
 	struct chunks chunks;
-	struct statedump statedump; /* of a split recording */
+	struct statedump statedump; /* of a split recording, and of a live reader */
 	struct changelog changelog;
 	struct call_tables calls;
 	struct snapshot_copy *copy; /* of a snapshot; NULL: the rings themselves are read */
@@ -106,6 +116,12 @@ struct drain {
 	bool gone;	 /* the session's file was truncated */
 	bool ended;	 /* the trace ends where the next chunk begins: no more records are taken */
 };
+
+/* Whether a trace is written. A live reader has none. */
+static inline bool drain_has_trace(const struct drain *drain)
+{
+	return drain->output.directory >= 0;
+}
 
 /* All rings: those of the session, then the others. */
 static inline unsigned drain_ring_count(const struct drain *drain)

@@ -2,16 +2,13 @@
 /*
  * Reading records as they come, without writing a file.
  *
- * A live reader reads the rings passively, as a snapshot does, but round after round. It visits each valid record once,
- * and counts the records that were overwritten before it could read them.
+ * A live reader is a drain whose sink visits each record, instead of that of a trace. It reads the rings passively, as a
+ * snapshot does, but round after round, and counts the records that were overwritten before it could read them.
  */
 #ifndef BURIN_DRAIN_LIVE_READER_H
 #define BURIN_DRAIN_LIVE_READER_H
 
 #include "drain/drain.h"
-#include "drain/ring_reader.h"
-#include "writer/event_table.h"
-#include "session/session.h"
 
 /* A record that was read. */
 struct live_event {
@@ -29,14 +26,10 @@ struct live_event {
 typedef void live_reader_visit(void *data, const struct live_event *event);
 
 struct live_reader {
-	struct session *session;
-	struct event_table table, names_table;
-	struct drain_more more;
-	struct ring_reader *readers; /* of each ring, those of `more` last */
-	struct statedump tasks;
-	char *buffer;		/* of the largest packet */
-	uint64_t since;		/* ticks: earlier records are not visited */
-	uint64_t missed_before; /* records overwritten or damaged before that */
+	struct drain drain; /* the first member: the sink knows it only */
+	live_reader_visit *visit;
+	void *data;
+	uint64_t missed_before; /* records overwritten or damaged before the first visit */
 };
 
 /*

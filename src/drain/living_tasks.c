@@ -43,8 +43,7 @@ static int living_tasks_announce(struct tasks *tasks, char *buffer, uint32_t len
 
 	header.length = (uint16_t)length;
 	memcpy(buffer, &header, sizeof(header));
-	return statedump_add(&tasks->dump, buffer, &(struct validated){ .begin = 0, .content = length },
-			     tasks->time, 0);
+	return statedump_add(&tasks->dump, buffer, &(struct validated){ .begin = 0, .content = length }, 0);
 }
 
 static int living_tasks_announce_thread(struct tasks *tasks, const struct task *task)

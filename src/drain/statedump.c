@@ -111,10 +111,10 @@ static int statedump_remember(struct statedump *dump, const char *at, const stru
 }
 
 int statedump_add(struct statedump *dump, const char *packet, const struct validated *validated,
-		  uint64_t time, uint64_t from)
+		  uint64_t from)
 {
 	struct wire_walk walk = {
-		packet + validated->begin, packet + validated->content, 0, { .time = time }
+		packet + validated->begin, packet + validated->content, 0, { .time = validated->first }
 	};
 	const char *at;
 	int error = 0;

@@ -31,12 +31,11 @@ struct statedump_packets {
 
 /*
  * statedump_add - add the names of a validated packet.
- * @time: as for validate_records()
  * @from: no record to come is earlier
  * Return: 0 or -ENOMEM.
  */
 int statedump_add(struct statedump *dump, const char *packet, const struct validated *validated,
-		  uint64_t time, uint64_t from);
+		  uint64_t from);
 
 /* statedump_process_of - the process of a thread, by its last announcement; 0: unknown. */
 uint32_t statedump_process_of(const struct statedump *dump, uint32_t tid);

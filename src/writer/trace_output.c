@@ -116,12 +116,13 @@ void output_fail(struct output *output, int error, const char *what)
 	output->recording.trouble = output->trouble;
 	if (!output->resumed)
 		output->recording.state = "failed";
-	recording_write(output->directory, output->session, &output->recording);
+	if (output->directory >= 0)
+		recording_write(output->directory, output->session, &output->recording);
 }
 
 void output_metadata(struct output *output, const struct event_table *table)
 {
-	if (!output->error)
+	if (!output->error && output->directory >= 0)
 		output_fail(output,
 			    metadata_write(output->directory, output->session, table, output->recording.clock,
 					   &output->written),

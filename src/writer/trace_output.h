@@ -32,7 +32,7 @@ struct output_stream {
 
 struct output {
 	const struct session *session;
-	int directory;
+	int directory;		       /* -1: there is no trace, and nothing is written */
 	struct output_stream *streams; /* of each ring of the session, then of the others */
 	unsigned count;
 	struct recording recording;

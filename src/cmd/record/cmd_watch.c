@@ -98,7 +98,7 @@ static int check_options(const struct watch *watch)
 /* Match an event with --on, and compile its filter. Return: false after a message: the expression does not fit the event. */
 static bool cmd_watch_resolve(struct watch *watch, uint32_t id, struct trigger *trigger)
 {
-	const struct event_table *table = &watch->live.table;
+	const struct event_table *table = &watch->live.drain.table;
 	const struct wire_event *event = &table->entries[id - 1];
 	struct filter_error fault;
 
@@ -156,7 +156,7 @@ static void cmd_watch_print_time(const struct watch *watch, uint64_t ticks)
 /* Print the part of a record before its fields, as burin dump does. */
 static void cmd_watch_print_event(const struct watch *watch, const struct live_event *event)
 {
-	const struct event_table *table = &watch->live.table;
+	const struct event_table *table = &watch->live.drain.table;
 	char pid[TEXT_SHORT] = "?";
 
 	cmd_watch_print_time(watch, event->time);
@@ -290,7 +290,7 @@ static void cmd_watch_summarize(const struct watch *watch)
 /* Report an error of the expression before any event is switched on. */
 static int resolve_all(struct watch *watch)
 {
-	for (uint32_t n = 0; n < watch->live.table.count; n++)
+	for (uint32_t n = 0; n < watch->live.drain.table.count; n++)
 		if (!cmd_watch_resolve(watch, n + 1, &watch->triggers[n]))
 			return CMD_USAGE;
 	return 0;
