@@ -16,15 +16,16 @@
  * a kill it may be later than the last record, which readers permit. The promise is about the death of the recorder.
  * After a crash of the machine the file system decides which writes there were; nothing here waits for the disk.
  *
- * A write that fails (disk full) leaves what was committed, and the drain stops. A recorder that resumes overwrites
- * what lies in the padding. stream_output_find_last() finds the last packet by the sizes of those before it, and checks each:
- * others may have changed the files.
+ * A write that fails (disk full) leaves what was committed, and the drain stops. A recorder that resumes clears
+ * what lies in the padding, since its own records may be others. stream_output_find_last() finds the last packet by the
+ * sizes of those before it, and checks each: others may have changed the files.
  *
  * A stream has one writer. `burin recover` refuses while the recorder lives.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,11 +125,33 @@ static int stream_output_find_last(struct stream *stream, struct wire_packet *pa
 	return 1;
 }
 
+/*
+ * Clear the bytes that a writer which died may have left behind the last record: they would be in the padding of later
+ * records. They are those of one write, and reach no further than a packet could. Usually there are none, and a full
+ * disk has no room for zeros.
+ */
+static int stream_output_clear_rest(const struct stream *stream)
+{
+	const uint64_t at = stream->packet_at + wire_stride(stream->content);
+	char *rest = malloc(stream->room);
+	ssize_t bytes = rest ? pread(stream->fd, rest, stream->room, (off_t)at) : -1;
+	int error = bytes < 0 ? -errno : 0;
+
+	while (bytes > 0 && !rest[bytes - 1])
+		bytes--;
+	if (bytes > 0) {
+		memset(rest, 0, (size_t)bytes);
+		error = write_fully(stream->fd, rest, (size_t)bytes, at);
+	}
+	free(rest);
+	return error;
+}
+
 int stream_reopen(struct stream *stream, struct wire_packet *packet)
 {
 	struct stat status;
 	char name[48];
-	int fd;
+	int fd, found;
 
 	for (;; stream->files++) {
 		stream_output_file_name(stream, stream->files, name, sizeof(name));
@@ -146,7 +169,8 @@ int stream_reopen(struct stream *stream, struct wire_packet *packet)
 	}
 	if (fd != -ENOENT)
 		return fd;
-	return stream->files ? stream_output_find_last(stream, packet) : 0;
+	found = stream->files ? stream_output_find_last(stream, packet) : 0;
+	return found > 0 ? stream_output_clear_rest(stream) ?: found : found;
 }
 
 int stream_packet(struct stream *stream, struct wire_packet *packet, uint32_t content)

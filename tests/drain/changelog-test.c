@@ -211,6 +211,43 @@ static void test_between_chunks(void **state)
 	remove_directory(next, next_path);
 }
 
+/* Leave bytes behind the last record, as a writer that was killed before it had committed them. */
+static void write_uncommitted(const struct changelog *log)
+{
+	static char bytes[1 << 16];
+	const off_t at = (off_t)(log->stream.packet_at + wire_stride(log->stream.content));
+
+	memset(bytes, 0xff, sizeof(bytes));
+	assert_int_equal(pwrite(log->stream.fd, bytes, sizeof(bytes), at), sizeof(bytes));
+}
+
+/* A writer is killed, and so is the one that continues: by other records, since the session has lost those of the first. */
+static void test_two_kills(void **state)
+{
+	char path[] = "/tmp/burin-changelog-XXXXXX";
+	const int directory = make_directory(path);
+	struct changelog log;
+
+	(void)state;
+	assert_int_equal(changelog_begin(&log, &session, directory, false), 0);
+	make_change(4, WIRE_CHANGE_ON);
+	assert_int_equal(changelog_round(&log), 0);
+	write_uncommitted(&log);
+	changelog_free(&log);
+	make_change(5, WIRE_CHANGE_OFF);
+	memset(change_of(5) + 1, 0,
+	       wire_change_bytes(EVENTS) - sizeof(struct wire_change)); /* a short record */
+	assert_int_equal(changelog_resume(&log, &session, directory), 0);
+	assert_int_equal(changelog_round(&log), 0);
+	assert_int_not_equal(log.stream.content % WIRE_ALIGN, 0); /* the last record has padding */
+	changelog_free(&log);
+	assert_int_equal(changelog_resume(&log, &session, directory), 0);
+	assert_int_equal(changelog_finish(&log), 0);
+	changelog_free(&log);
+	check_file(directory, "on");
+	remove_directory(directory, path);
+}
+
 /* Whether the file has the bytes of a text. */
 static bool has_text(int directory, const char *text)
 {
@@ -295,6 +332,8 @@ int main(void)
 		  test_long_lists, NULL, NULL, NULL },
 		{ "changelog: a change between two chunks is in the second", test_between_chunks, NULL, NULL,
 		  NULL },
+		{ "changelog: two writers were killed, one after the other; the third continues",
+		  test_two_kills, NULL, NULL, NULL },
 		{ "changelog: rules and states are in it, also if the session ended before they were seen",
 		  test_after_the_end, NULL, NULL, NULL },
 		{ "changelog: no event comes on after the end of its session", test_stays_off, NULL, NULL,
