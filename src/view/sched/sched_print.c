@@ -67,7 +67,7 @@ static void sched_row_below(const struct table *table, const void *data, struct 
 	view_buffer_print(out, "%s", table->color ? dim : "");
 	for (size_t n = 0; n < row->blocked.count && n < PARTS_SHOWN; n++) {
 		view_buffer_print(out, "%34s%6.2f%% %10s %9s x  in %s\n", "",
-				  table_percent(row->blocked.parts[n].time, row->wall),
+				  table_percent(row->blocked.parts[n].time, row->row.total),
 				  text_duration(text, row->blocked.parts[n].time),
 				  text_count(count, row->blocked.parts[n].count),
 				  report->strings.texts[row->blocked.parts[n].text]);
@@ -140,20 +140,21 @@ static void wakers_json(const struct table *table, const void *data, struct json
 
 static const struct column_list blocked_list = { .json = blocked_json }, waker_list = { .json = wakers_json };
 
-#define STATE_COLUMN(name, head, state) \
-	COLUMN(name, head, SHARE, 8, struct sched_row, time[state], .whole = offsetof(struct sched_row, wall))
+#define STATE_COLUMN(name, head, state)                             \
+	COLUMN(name, head, SHARE, 8, struct sched_row, time[state], \
+	       .whole = offsetof(struct sched_row, row.total))
 #define LATENCY_COLUMN(name, head, which) \
-	CALL_DURATION_COLUMN(name, head, 8, struct sched_row, latencies, which)
+	CALL_DURATION_COLUMN(name, head, 8, struct sched_row, row.durations, which)
 
 static const struct column sched_columns[] = {
 	COLUMN("threads", NULL, COUNT, 0, struct sched_row, threads),
-	COLUMN("time_ns", "TIME", DURATION, 10, struct sched_row, wall),
+	COLUMN("time_ns", "TIME", DURATION, 10, struct sched_row, row.total),
 	STATE_COLUMN("running_ns", "RUNNING", SCHED_RUNNING),
 	STATE_COLUMN("runnable_ns", "RUNNABLE", SCHED_RUNNABLE),
 	STATE_COLUMN("blocked_ns", "BLOCKED", SCHED_BLOCKED),
 	COLUMN("runs", "RUNS", COUNT, 9, struct sched_row, runs),
 	COLUMN("preempted", "PREEMPTED", COUNT, 9, struct sched_row, preempted),
-	COLUMN("woken", "WOKEN", COUNT, 9, struct sched_row, latencies.count),
+	COLUMN("woken", "WOKEN", COUNT, 9, struct sched_row, row.durations.count),
 	LATENCY_COLUMN("latency_average_ns", NULL, CALL_AVERAGE),
 	LATENCY_COLUMN("latency_p50_ns", "P50", CALL_P50),
 	LATENCY_COLUMN("latency_p99_ns", "P99", CALL_P99),
@@ -166,7 +167,7 @@ static const struct column sched_columns[] = {
 static const char *sched_row_name(const void *data, const void *row, unsigned part)
 {
 	const struct sched_report *report = data;
-	const struct sched_row *of = row;
+	const struct call_row *of = row;
 
 	return report->strings.texts[of->task[part]];
 }
@@ -205,9 +206,9 @@ static void sched_report_text(const struct sched_report *report, const struct ta
 			  time[SCHED_BLOCKED]);
 	if (rows->count)
 		table_text(rows, out);
-	if (!report->count)
+	if (!report->rows.count)
 		view_buffer_print(out, "no recorded thread matches the options\n");
-	table_left(report->count - rows->count, "more rows; see --limit", rows->color, out);
+	table_left(report->rows.count - rows->count, "more rows; see --limit", rows->color, out);
 	view_buffer_print(out, "\n");
 	view_losses_line(report->trace, "", out);
 	sched_missing_text(&report->missing, out);
@@ -220,8 +221,8 @@ void sched_report_print(struct sched_report *report, const struct view_report *o
 			struct view_buffer *out)
 {
 	struct table rows = { .columns = sched_columns,
-			      .rows = report->rows,
-			      .count = table_limit(report->count, options->limit),
+			      .rows = report->rows.rows,
+			      .count = table_limit(report->rows.count, options->limit),
 			      .name = sched_row_name,
 			      .data = report,
 			      .below = sched_row_below };

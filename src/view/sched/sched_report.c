@@ -63,7 +63,6 @@ struct maker {
 	size_t tally_count, tally_room;
 	struct hash_table tally_numbers;
 	struct call_threads threads;
-	struct hash_table row_numbers;
 	struct sched_row **row_of; /* by thread; NULL: not selected */
 };
 
@@ -96,20 +95,15 @@ static int add_tally(struct maker *maker, struct tally key, uint64_t time)
 {
 	struct tally *tally;
 
-	if (key.stack) {
+	for (;; key.stack = 0) {
 		tally = find_tally(maker, &key);
 		if (!tally)
 			return -ENOMEM;
 		tally->count++;
 		tally->time += time;
-		key.stack = 0;
+		if (!key.stack)
+			return 0;
 	}
-	tally = find_tally(maker, &key);
-	if (!tally)
-		return -ENOMEM;
-	tally->count++;
-	tally->time += time;
-	return 0;
 }
 
 static int count_blocked(struct maker *maker, const struct sched_interval *interval, uint64_t time)
@@ -186,32 +180,6 @@ static int sched_report_read_all(struct maker *maker)
 
 /* ---- rows */
 
-static struct sched_row *sched_report_find_row(struct maker *maker, uint32_t group)
-{
-	struct sched_report *report = maker->report;
-	const struct call_group *task = group ? &maker->threads.groups[group] : NULL;
-	const uint64_t hash = hash_pair(group, 0);
-	struct sched_row *row;
-	uint32_t number;
-
-	for (size_t at = 0; (number = hash_table_next(&maker->row_numbers, hash, &at));) {
-		row = report->rows[number - 1];
-		if (!task || !memcmp(row->task, task->task, sizeof(row->task)))
-			return row;
-	}
-	if (!array_reserve(report->rows, report->room, report->count + 1) ||
-	    !hash_table_reserve(&maker->row_numbers))
-		return NULL;
-	row = calloc(1, sizeof(*row));
-	if (!row)
-		return NULL;
-	if (task)
-		memcpy(row->task, task->task, sizeof(row->task));
-	report->rows[report->count++] = row;
-	hash_table_add(&maker->row_numbers, hash, (uint32_t)report->count);
-	return row;
-}
-
 static uint64_t sched_report_clip(const struct maker *maker, uint64_t ns)
 {
 	return ns < maker->from ? maker->from : ns > maker->to ? maker->to : ns;
@@ -234,18 +202,19 @@ static int sched_report_add_thread(struct maker *maker, size_t number)
 				  burin_trace_ticks(report->trace, (int64_t)thread->end), &span);
 	if (error || !span.selected)
 		return error;
-	row = sched_report_find_row(maker, span.group);
+	row = (struct sched_row *)call_rows_find(&report->rows, &maker->threads, span.group, 0, sizeof(*row));
 	if (!row)
 		return -ENOMEM;
 	counts = &maker->counts[number];
 	maker->row_of[number] = row;
 	row->threads++;
-	row->wall += wall;
+	row->row.self += counts->time[SCHED_RUNNING];
+	row->row.total += wall;
 	for (unsigned state = 0; state < SCHED_STATES; state++)
 		row->time[state] += counts->time[state];
 	row->runs += counts->runs;
 	row->preempted += counts->preempted;
-	return call_durations_join(&row->latencies, &counts->latencies) ? 0 : -ENOMEM;
+	return call_durations_join(&row->row.durations, &counts->latencies) ? 0 : -ENOMEM;
 }
 
 /* "worker", "worker/1234" in rows by thread id; an interrupt is no thread. */
@@ -338,15 +307,6 @@ static int add_parts(struct maker *maker)
 	return 0;
 }
 
-static int by_wall(const void *a, const void *b)
-{
-	const struct sched_row *const *one = a, *const *other = b;
-
-	return number_order((*other)->time[SCHED_RUNNING], (*one)->time[SCHED_RUNNING]) ?:
-	       number_order((*other)->wall, (*one)->wall) ?:
-	       memcmp((*one)->task, (*other)->task, sizeof((*one)->task));
-}
-
 static int make_rows(struct maker *maker)
 {
 	struct sched_report *report = maker->report;
@@ -359,20 +319,19 @@ static int make_rows(struct maker *maker)
 		result = sched_report_add_thread(maker, n);
 	if (!result)
 		result = add_parts(maker);
-	for (size_t n = 0; n < report->count; n++) {
-		struct sched_row *row = report->rows[n];
+	for (size_t n = 0; n < report->rows.count; n++) {
+		struct sched_row *row = (struct sched_row *)report->rows.rows[n];
 
 		sched_report_merge(&row->blocked, sched_report_by_time);
 		sched_report_merge(&row->wakers, sched_report_by_count);
 		sched_report_merge(&row->blocked_stacks, sched_report_by_time);
 		sched_report_merge(&row->waker_stacks, sched_report_by_count);
 		report->threads += row->threads;
-		report->wall += row->wall;
+		report->wall += row->row.total;
 		for (unsigned state = 0; state < SCHED_STATES; state++)
 			report->time[state] += row->time[state];
 	}
-	if (report->count)
-		qsort(report->rows, report->count, sizeof(struct sched_row *), by_wall);
+	call_rows_sort(&report->rows, CALL_BY_SELF);
 	return result;
 }
 
@@ -386,7 +345,6 @@ static void sched_report_free_maker(struct maker *maker)
 	free(maker->tallies);
 	free(maker->row_of);
 	hash_table_free(&maker->tally_numbers);
-	hash_table_free(&maker->row_numbers);
 	call_threads_free(&maker->threads);
 	kernel_view_free(&maker->view);
 	sched_free(&maker->sched);
@@ -433,15 +391,15 @@ int sched_report_make(struct sched_report *report, const struct burin_trace *tra
 
 void sched_report_free(struct sched_report *report)
 {
-	for (size_t n = 0; n < report->count; n++) {
-		call_durations_free(&report->rows[n]->latencies);
-		free(report->rows[n]->blocked.parts);
-		free(report->rows[n]->wakers.parts);
-		free(report->rows[n]->blocked_stacks.parts);
-		free(report->rows[n]->waker_stacks.parts);
-		free(report->rows[n]);
+	for (size_t n = 0; n < report->rows.count; n++) {
+		struct sched_row *row = (struct sched_row *)report->rows.rows[n];
+
+		free(row->blocked.parts);
+		free(row->wakers.parts);
+		free(row->blocked_stacks.parts);
+		free(row->waker_stacks.parts);
 	}
-	free(report->rows);
+	call_rows_free(&report->rows);
 	view_strings_free(&report->strings);
-	*report = (struct sched_report){ .rows = NULL };
+	*report = (struct sched_report){ .trace = NULL };
 }

@@ -23,11 +23,10 @@ struct sched_parts {
 };
 
 struct sched_row {
-	uint32_t task[VIEW_TASK_PARTS]; /* strings; 0: part not selected */
+	struct call_row row; /* ns; ->self: running, ->total: all of it, ->durations: latencies of wake-ups */
 	uint64_t threads;
-	uint64_t wall, time[SCHED_STATES];
-	uint64_t runs, preempted;	 /* times on a CPU; and how often it left one without sleeping */
-	struct call_durations latencies; /* ns, of wake-ups */
+	uint64_t time[SCHED_STATES];
+	uint64_t runs, preempted; /* times on a CPU; and how often it left one without sleeping */
 	struct sched_parts blocked, wakers;
 	struct sched_parts blocked_stacks, waker_stacks; /* the same by stack, if the trace has it */
 };
@@ -35,8 +34,7 @@ struct sched_row {
 struct sched_report {
 	const struct burin_trace *trace;
 	struct view_strings strings;
-	struct sched_row **rows;
-	size_t count, room;
+	struct call_rows rows; /* struct sched_row */
 	uint64_t threads, wall, time[SCHED_STATES];
 	bool has_wakes;	 /* wake-ups are in the trace */
 	bool has_stacks; /* stacks are */
