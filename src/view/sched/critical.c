@@ -592,13 +592,8 @@ int critical_make(struct critical *critical, const struct burin_trace *trace, co
 	maker.sched.closed = keep_interval;
 	maker.sched.data = &maker;
 	call_threads_init(&maker.threads, trace, filter, &critical->strings, 0);
-	result = kernel_view_make(&maker.view, trace, &critical->strings);
-	if (!result)
-		result = sched_read_recorded(&maker.sched, trace);
+	result = sched_read_begin(&maker.sched, &maker.view, trace, &critical->strings);
 	critical->has_wakes = !result && maker.view.has[KERNEL_WAKING];
-	maker.sched.unseen = view_string(&critical->strings, sched_read_unseen);
-	if (!result && !maker.view.has[KERNEL_SWITCH])
-		result = -ENODATA;
 	if (!result) {
 		result = find_events(&maker, span);
 		result = result > 0 ? 0 : result ? result : -ENOENT;

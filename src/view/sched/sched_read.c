@@ -30,8 +30,6 @@ enum {
 	TEXT_BYTES = 160,
 };
 
-const char sched_read_unseen[] = "a missing switch";
-
 /* Name the sleep of a thread: by its call, and by its way. Return: a string of the view. */
 static uint32_t name_sleep(struct kernel_view *view, uint32_t call, int64_t state)
 {
@@ -147,7 +145,7 @@ static const char *parse_range(const char *text, struct sched_range *range)
 	return end;
 }
 
-int sched_read_recorded(struct sched *sched, const struct burin_trace *trace)
+static int read_recorded(struct sched *sched, const struct burin_trace *trace)
 {
 	const char *tasks = burin_trace_recording(trace, "kernel_tasks"),
 		   *text = burin_trace_recording(trace, "kernel_threads");
@@ -163,6 +161,15 @@ int sched_read_recorded(struct sched *sched, const struct burin_trace *trace)
 		sched->living_count += text != NULL;
 	}
 	return 0;
+}
+
+int sched_read_begin(struct sched *sched, struct kernel_view *view, const struct burin_trace *trace,
+		     struct view_strings *strings)
+{
+	int result = kernel_view_make(view, trace, strings) ?: read_recorded(sched, trace);
+
+	sched->unseen = view_string(strings, "a missing switch");
+	return result ? result : view->has[KERNEL_SWITCH] ? 0 : -ENODATA;
 }
 
 int sched_read_record(struct sched *sched, struct kernel_view *view, const struct burin_record *record,

@@ -13,15 +13,16 @@ static inline uint64_t sched_read_ns(const struct burin_trace *trace, uint64_t t
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
-/* sched_read_recorded - read which threads were recorded, as far as the trace says it: ->all, ->living. Return: 0 or -ENOMEM. */
-int sched_read_recorded(struct sched *sched, const struct burin_trace *trace);
+/*
+ * sched_read_begin - make what reads a trace's records, and read which threads were recorded, as far as the trace says it: ->all, ->living.
+ * Return: 0; -ENODATA: the trace has no switches; -ENOMEM. The caller frees both in any case.
+ */
+int sched_read_begin(struct sched *sched, struct kernel_view *view, const struct burin_trace *trace,
+		     struct view_strings *strings);
 
 /* sched_read_record - pass a record. Return: 0; -ENOMEM; or what the states' user returned. */
 int sched_read_record(struct sched *sched, struct kernel_view *view, const struct burin_record *record,
 		      uint64_t ns);
-
-/* For sched.unseen. */
-extern const char sched_read_unseen[];
 
 /* sched_missing_text, sched_missing_json - print what the kernel left out, if anything. */
 void sched_missing_text(const struct sched_missing *missing, struct view_buffer *out);

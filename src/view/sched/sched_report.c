@@ -366,13 +366,8 @@ int sched_report_make(struct sched_report *report, const struct burin_trace *tra
 	maker.sched.closed = count_interval;
 	maker.sched.data = &maker;
 	call_threads_init(&maker.threads, trace, filter, &report->strings, parts);
-	result = kernel_view_make(&maker.view, trace, &report->strings);
-	if (!result)
-		result = sched_read_recorded(&maker.sched, trace);
+	result = sched_read_begin(&maker.sched, &maker.view, trace, &report->strings);
 	report->has_wakes = !result && maker.view.has[KERNEL_WAKING];
-	maker.sched.unseen = view_string(&report->strings, sched_read_unseen);
-	if (!result && !maker.view.has[KERNEL_SWITCH])
-		result = -ENODATA;
 	if (!result)
 		result = sched_stacks_make(&maker.stacks, trace, &report->strings);
 	report->has_stacks = sched_stacks_exist(&maker.stacks);
