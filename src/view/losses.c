@@ -23,7 +23,7 @@ static void losses_add(struct view_losses *losses, struct view_loss loss)
 	losses->sum += loss.adds ? loss.count : 0;
 }
 
-static uint64_t losses_recorded(const struct burin_trace *trace, const char *key)
+uint64_t view_recorded(const struct burin_trace *trace, const char *key)
 {
 	uint64_t value;
 
@@ -37,18 +37,17 @@ void view_losses_read(const struct burin_trace *trace, struct view_losses *losse
 		losses_add(losses, (struct view_loss){ burin_loss_name(cause), burin_loss_name(cause),
 						       burin_trace_lost(trace, cause), true, true });
 	losses_add(losses, (struct view_loss){ "lost_late", "written after the recorder's last read",
-					       losses_recorded(trace, "lost_late"), false, true });
+					       view_recorded(trace, "lost_late"), false, true });
 	losses_add(losses, (struct view_loss){ "lost_unreported", "when the recorder could not write",
-					       losses_recorded(trace, "lost_unreported"), false, true });
+					       view_recorded(trace, "lost_unreported"), false, true });
 	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++) {
 		const struct wire_term *term = &wire_call_terms[cause];
 
-		losses_add(losses,
-			   (struct view_loss){ term->key, term->text, losses_recorded(trace, term->key),
-					       false, cause != WIRE_CALL_LOST_PATCH });
+		losses_add(losses, (struct view_loss){ term->key, term->text, view_recorded(trace, term->key),
+						       false, cause != WIRE_CALL_LOST_PATCH });
 	}
 	losses_add(losses, (struct view_loss){ "lost_names", "names of threads or processes are missing",
-					       losses_recorded(trace, "lost_names"), false, false });
+					       view_recorded(trace, "lost_names"), false, false });
 }
 
 const char *view_unfinished(const struct burin_trace *trace)

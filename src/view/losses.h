@@ -30,6 +30,9 @@ struct view_losses {
 	struct view_loss list[VIEW_LOSSES]; /* whose count is not 0; those of rings first */
 };
 
+/* A number of .burin/recording; 0: it is not there, or is none. */
+uint64_t view_recorded(const struct burin_trace *trace, const char *key);
+
 void view_losses_read(const struct burin_trace *trace, struct view_losses *losses);
 
 /*

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "view/calls/suggest.h"
+#include "view/table.h"
 
 enum {
 	SUGGEST_PERCENT_MIN = 5,
@@ -77,7 +78,7 @@ void call_suggest_print(struct call_suggest *functions, size_t count, unsigned l
 	count = suggest_add_up(functions, count);
 	qsort(functions, count, sizeof(*functions), by_calls);
 	for (size_t n = 0; n < count && n < limit; n++) {
-		const double percent = all ? 100.0 * (double)functions[n].calls / (double)all : 0;
+		const double percent = table_percent(functions[n].calls, all);
 
 		if (percent < SUGGEST_PERCENT_MIN)
 			break;

@@ -80,10 +80,7 @@ int view_diff_make(struct view_diff *diff, const struct view_profile *one, const
 		struct view_change *change = &diff->changes[n];
 
 		for (unsigned which = 0; which < 2; which++)
-			change->share[which] = diff->of[which]->weight
-						       ? 100.0 * (double)change->weight[which] /
-								 (double)diff->of[which]->weight
-						       : 0;
+			change->share[which] = table_percent(change->weight[which], diff->of[which]->weight);
 		change->chance = chance_of(change, diff->of) * (double)diff->count;
 		change->chance = change->chance > 1 ? 1 : change->chance;
 	}

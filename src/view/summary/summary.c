@@ -287,13 +287,6 @@ static void print_threads(const struct burin_trace *trace, const struct read_cou
 		view_buffer_print(out, "%16s  none\n", "");
 }
 
-static uint64_t recorded_number(const struct burin_trace *trace, const char *key)
-{
-	uint64_t value;
-
-	return read_recording_number(trace, key, &value) ? 0 : value;
-}
-
 static void print_faults(const struct burin_trace *trace, bool color, struct view_buffer *out)
 {
 	struct burin_skipped skipped;
@@ -376,7 +369,7 @@ static void summary_print_calls(const struct burin_trace *trace, const struct re
 void view_summary_text(const struct burin_trace *trace, const struct read_counts *counts, bool color,
 		       struct view_buffer *out)
 {
-	uint64_t steps = recorded_number(trace, "clock_steps");
+	uint64_t steps = view_recorded(trace, "clock_steps");
 	struct view_buffer missing = { .used = 0 }, switched = { .used = 0 };
 
 	summary_print_head(trace, counts, color, out);

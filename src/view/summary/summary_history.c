@@ -8,6 +8,7 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "read/trace.h"
+#include "view/calls/call_durations.h"
 #include "view/summary/summary.h"
 
 enum {
@@ -20,11 +21,6 @@ static const char *const bold = print_styles[PRINT_BOLD], *const warn = print_st
 static bool is_state(const struct read_change *change)
 {
 	return read_change_is(change, WIRE_CHANGE_STATE);
-}
-
-static uint64_t summary_history_nanoseconds(const struct burin_trace *trace, uint64_t ticks)
-{
-	return trace->clock.hz ? (uint64_t)((unsigned __int128)ticks * 1000000000 / trace->clock.hz) : 0;
 }
 
 /* Counts the events that a change concerns. *name: of the first. */
@@ -151,9 +147,8 @@ static void summary_history_print_off(const struct burin_trace *trace, const str
 	else
 		view_buffer_print(out, "tracing");
 	view_buffer_print(out, " %s %s for %s of %s%s", entry->count == 1 || !entry->event ? "was" : "were",
-			  entry->event ? "off" : "paused",
-			  text_duration(time, summary_history_nanoseconds(trace, entry->ticks)),
-			  text_duration(all, summary_history_nanoseconds(trace, span)), color ? off : "");
+			  entry->event ? "off" : "paused", text_duration(time, call_ns(trace, entry->ticks)),
+			  text_duration(all, call_ns(trace, span)), color ? off : "");
 	if (!change || is_state(change)) {
 		view_buffer_print(out, "\n");
 		return;
@@ -217,8 +212,8 @@ void view_history_json(const struct burin_trace *trace, struct json *json)
 
 		json_object(json, NULL);
 		json_u64(json, "events", offs[n].event ? offs[n].count : 0);
-		json_u64(json, "off_ns", summary_history_nanoseconds(trace, offs[n].ticks));
-		json_u64(json, "span_ns", summary_history_nanoseconds(trace, span));
+		json_u64(json, "off_ns", call_ns(trace, offs[n].ticks));
+		json_u64(json, "span_ns", call_ns(trace, span));
 		json_text(json, "first", event ? event->name : "");
 		if (offs[n].off)
 			json_u64(json, "by", offs[n].off->number);

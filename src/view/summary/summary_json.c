@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "read/trace.h"
+#include "view/losses.h"
 #include "view/profile/profile_view.h"
 #include "view/summary/summary.h"
 #include "wire/wire_terms.h"
@@ -195,12 +196,8 @@ static void json_calls(const struct burin_trace *trace, const struct read_counts
 	json_u64(json, "open", sum.open);
 	json_u64(json, "counted", sum.counted);
 	json_object(json, "lost");
-	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++) {
-		uint64_t lost = 0;
-
-		read_recording_number(trace, wire_call_terms[cause].key, &lost);
-		json_u64(json, wire_call_terms[cause].key, lost);
-	}
+	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++)
+		json_u64(json, wire_call_terms[cause].key, view_recorded(trace, wire_call_terms[cause].key));
 	json_end(json);
 	json_end(json);
 }
