@@ -224,17 +224,9 @@ static int cmd_report_print(const struct view_profile *counted)
 
 /* ---- Calls */
 
-static int cmd_report_print_calls(struct call_stats *stats)
-{
-	struct view_buffer out = { .used = 0 };
-
-	call_rows_sort(&stats->rows, (enum call_order)order);
-	call_stats_print(stats, &report, &out);
-	return cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
-}
-
 static int run_calls(const char *path)
 {
+	struct view_buffer out = { .used = 0 };
 	struct cmd_calls opened;
 	struct call_stats stats;
 	int result = cmd_calls_open(&opened, path, cmd_profile_filter()), error;
@@ -242,9 +234,13 @@ static int run_calls(const char *path)
 	if (!result) {
 		error = call_stats_make(&stats, opened.trace, &opened.filter, view_report_parts(&report),
 					cmd_threads());
-		result = error ? cmd_calls_failed(opened.trace, path, error) : cmd_report_print_calls(&stats);
-		if (!error)
+		if (!error) {
+			call_rows_sort(&stats.rows, (enum call_order)order);
+			call_stats_print(&stats, &report, &out);
 			call_stats_free(&stats);
+		}
+		result = error ? cmd_calls_failed(opened.trace, path, error)
+			       : cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 	}
 	return cmd_calls_close(&opened, path, result);
 }
