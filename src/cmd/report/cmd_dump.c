@@ -7,10 +7,9 @@
 
 #include "burin/read.h"
 #include "cmd/cmd.h"
-#include "cmd/selection_options.h"
+#include "cmd/report/open_profile.h"
 #include "view/syscalls/values/descriptor_calls.h"
 #include "view/syscalls/syscall_dump.h"
-#include "view/losses.h"
 #include "view/records/dump.h"
 
 static bool syscalls;
@@ -44,26 +43,12 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
-/* Losses and faults, and why descriptors are only numbers. */
-static void cmd_dump_print_foot(const struct burin_trace *trace, const struct cmd_faults *faults,
-				const char *path)
-{
-	const char *lack = syscalls && !dump.without_paths ? descriptor_calls_lack(trace) : NULL;
-	struct view_buffer foot = { .used = 0 };
-
-	if (lack)
-		view_buffer_print(&foot, "Descriptors have no paths: %s\n", lack);
-	view_losses_text(trace, cmd_color(STDERR_FILENO), &foot);
-	view_buffer_write(&foot, STDERR_FILENO);
-	view_buffer_free(&foot);
-	cmd_faults_foot(faults, path);
-}
-
 static int cmd_dump_run(char **operands)
 {
 	struct cmd_faults faults = { .show_max = 10 };
 	struct burin_trace *trace = NULL;
 	int result = cmd_open(&trace, operands[0], &faults), error;
+	const char *lack;
 
 	dump.threads = cmd_threads();
 	dump.style.color = !dump.style.json && cmd_color(STDOUT_FILENO);
@@ -87,7 +72,10 @@ static int cmd_dump_run(char **operands)
 					     "record -k 'syscalls:*' -- COMMAND",
 					     operands[0])
 				 : cmd_written(error);
-		cmd_dump_print_foot(trace, &faults, operands[0]);
+		lack = syscalls && !dump.without_paths ? descriptor_calls_lack(trace) : NULL;
+		if (lack)
+			cmd_note("Descriptors have no paths: %s\n", lack);
+		cmd_losses_foot(trace, &faults, operands[0]);
 		if (faults.count)
 			result = CMD_FAULTS;
 	}

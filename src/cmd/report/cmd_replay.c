@@ -9,7 +9,6 @@
 #include "cmd/report/open_profile.h"
 #include "cmd/selection_options.h"
 #include "view/calls/replay/replay.h"
-#include "view/losses.h"
 #include "view/summary/summary.h"
 
 static struct view_replay replay = { .file = STDOUT_FILENO };
@@ -38,18 +37,6 @@ static const struct cmd_option table[] = {
 	CMD_MEMORY,
 	{ 0 },
 };
-
-/* Losses and faults. */
-static void cmd_replay_print_foot(const struct burin_trace *trace, const struct cmd_faults *faults,
-				  const char *path)
-{
-	struct view_buffer foot = { .used = 0 };
-
-	view_losses_text(trace, cmd_color(STDERR_FILENO), &foot);
-	view_buffer_write(&foot, STDERR_FILENO);
-	view_buffer_free(&foot);
-	cmd_faults_foot(faults, path);
-}
 
 /* The exit code of a replay. */
 static int cmd_replay_status_of(const struct burin_trace *trace, int result, const char *path)
@@ -103,7 +90,7 @@ static int cmd_replay_run(char **operands)
 	if (!result) {
 		result = cmd_replay_print(trace, operands[0]);
 		if (result != CMD_USAGE)
-			cmd_replay_print_foot(trace, &faults, operands[0]);
+			cmd_losses_foot(trace, &faults, operands[0]);
 		if (faults.count && result != CMD_USAGE)
 			result = CMD_FAULTS;
 	}

@@ -185,6 +185,16 @@ static void open_profile_print_foot(const struct cmd_profile *profile, const cha
 	view_buffer_free(&line);
 }
 
+void cmd_losses_foot(const struct burin_trace *trace, const struct cmd_faults *faults, const char *path)
+{
+	struct view_buffer foot = { .used = 0 };
+
+	view_losses_text(trace, cmd_color(STDERR_FILENO), &foot);
+	view_buffer_write(&foot, STDERR_FILENO);
+	view_buffer_free(&foot);
+	cmd_faults_foot(faults, path);
+}
+
 int cmd_profile_close(struct cmd_profile *profile, const char *path, int result)
 {
 	if (!result && profile->foot)

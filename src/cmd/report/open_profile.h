@@ -46,6 +46,8 @@ int cmd_profile_close(struct cmd_profile *profile, const char *path, int result)
 int cmd_profile_create(const struct cmd_profile *profile, const char *path);
 /* Prints why a trace has no calls with times: none, or only counts. Return: the exit code. */
 int cmd_no_calls(const struct burin_trace *trace, const char *path);
+/* Prints losses and faults of a trace on standard error. */
+void cmd_losses_foot(const struct burin_trace *trace, const struct cmd_faults *faults, const char *path);
 /* Whether only its owner may read a trace. */
 bool cmd_profile_is_private(int directory);
 /* Writes the buffer, frees it and closes the file. @path: of the file, as given. Return: the exit code. */
