@@ -25,22 +25,6 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
-/* "len:u32 proto:str" */
-static void print_fields(const struct listed_event *event, struct view_buffer *out)
-{
-	struct format format;
-
-	if (format_parse(event->format, event->types, &format, NULL) != 0)
-		return;
-	for (unsigned n = 0; n < format.count; n++) {
-		const struct format_field *field = &format.fields[n];
-		const bool array = field->type == WIRE_ARRAY;
-
-		view_buffer_print(out, "%s%s:%s%s", n ? " " : "", field->name,
-				  wire_type_keys[array ? field->element : field->type], array ? "[]" : "");
-	}
-}
-
 static const char *state_name(const struct listed_event *event)
 {
 	if (event->want == WIRE_ON)
@@ -60,7 +44,7 @@ static void cmd_events_print_text(const struct listed_event *event, bool paused,
 	snprintf(state, sizeof(state), paused ? "(%s)" : "%s", state_name(event));
 	view_buffer_print(out, "%-8s %9s  %s  ", state, text_count(count, buffered), event->name);
 	if (event->types) {
-		print_fields(event, out);
+		kernel_listing_fields(event->format, event->types, out);
 		view_buffer_print(out, "  ");
 	}
 	if (event->level)

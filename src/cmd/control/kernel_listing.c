@@ -12,7 +12,6 @@
 #include "source/kernel/probes/probe.h"
 #include "source/kernel/points/tracefs.h"
 #include "source/kernel/points/unnamed_calls.h"
-#include "view/buffer.h"
 #include "view/json.h"
 #include "wire/wire_format.h"
 #include "wire/wire_terms.h"
@@ -33,19 +32,25 @@ static bool module_has(const struct session *module, const char *name)
 	return false;
 }
 
-static void kernel_listing_print_text(struct view_buffer *out, const struct tracepoint *point)
+void kernel_listing_fields(const char *text, uint64_t types, struct view_buffer *out)
 {
-	struct format format = { .count = 0 };
+	struct format format;
 
-	format_parse(point->format, point->types, &format, NULL);
-	view_buffer_print(out, "%s:%s ", point->system, point->name);
+	if (format_parse(text, types, &format, NULL) != 0)
+		return;
 	for (unsigned n = 0; n < format.count; n++) {
 		const struct format_field *field = &format.fields[n];
 		const bool array = field->type == WIRE_ARRAY;
 
-		view_buffer_print(out, " %s:%s%s", field->name,
+		view_buffer_print(out, "%s%s:%s%s", n ? " " : "", field->name,
 				  wire_type_keys[array ? field->element : field->type], array ? "[]" : "");
 	}
+}
+
+static void kernel_listing_print_text(struct view_buffer *out, const struct tracepoint *point)
+{
+	view_buffer_print(out, "%s:%s %s", point->system, point->name, point->types ? " " : "");
+	kernel_listing_fields(point->format, point->types, out);
 	for (unsigned n = 0; n < point->count; n++)
 		if (!point->fields[n].recorded)
 			view_buffer_print(out, " (not recorded: %s %s)", point->fields[n].type,

@@ -6,6 +6,10 @@
 #include <stdbool.h>
 
 #include "session/session.h"
+#include "view/buffer.h"
+
+/* kernel_listing_fields - print the fields of an event, of the kernel or of a program: "len:u32 proto:str". */
+void kernel_listing_fields(const char *text, uint64_t types, struct view_buffer *out);
 
 /*
  * kernel_listing - print the tracepoints whose names (SYSTEM:NAME) match.
