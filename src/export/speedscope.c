@@ -89,8 +89,7 @@ int export_speedscope(const struct view_profile *counted, struct export_output *
 
 	if (!stack)
 		result = -ENOMEM;
-	json_begin(&json, &output->buffer, 2);
-	json_object(&json, NULL);
+	json_begin_object(&json, &output->buffer, 2);
 	json_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
 	json_text(&json, "exporter", "burin");
 	json_array(&json, "profiles");

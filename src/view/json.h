@@ -5,8 +5,7 @@
  *
  *	struct json json;
  *
- *	json_begin(&json, out, 0);
- *	json_object(&json, NULL);
+ *	json_begin_object(&json, out, 0);
  *	json_text(&json, "program", name);
  *	json_array(&json, "pids");
  *	json_u64(&json, NULL, pid);
@@ -52,6 +51,14 @@ static inline void json_begin(struct json *json, struct view_buffer *out, unsign
 }
 
 void json_object(struct json *json, const char *key);
+
+/* json_begin_object - begin a document that is an object. @lines: as of json_begin() */
+static inline void json_begin_object(struct json *json, struct view_buffer *out, unsigned lines)
+{
+	json_begin(json, out, lines);
+	json_object(json, NULL);
+}
+
 void json_array(struct json *json, const char *key);
 /* Ends the innermost object or array. */
 void json_end(struct json *json);

@@ -43,8 +43,7 @@ static void cmd_calls_print_json(const struct call_listing *listing, const struc
 {
 	struct json json;
 
-	json_begin(&json, out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 0);
 	json_u64(&json, "number", function->number);
 	json_text(&json, "function", function->name);
 	json_text(&json, "file", function->file);

@@ -81,8 +81,7 @@ static void cmd_events_print_json(const struct listed_event *event, bool paused,
 	struct format format;
 	struct json json;
 
-	json_begin(&json, out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 0);
 	json_text(&json, "name", event->name);
 	json_bytes(&json, "group", event->name, dot ? (size_t)(dot - event->name) : 0);
 	json_u64(&json, "id", event->id);
@@ -150,8 +149,7 @@ static void print_refusal_json(const struct refused *refused, struct view_buffer
 {
 	struct json json;
 
-	json_begin(&json, out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 0);
 	json_text(&json, "state", "refused");
 	json_text(&json, "name", refused->name);
 	json_text(&json, "format", refused->format);
@@ -172,8 +170,7 @@ static void print_more(uint32_t more, struct view_buffer *out)
 		view_buffer_print(out, "%-8s %9s  and %u more\n", "refused", "", more);
 		return;
 	}
-	json_begin(&json, out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 0);
 	json_text(&json, "state", "refused");
 	json_u64(&json, "more", more);
 	json_end(&json);

@@ -106,8 +106,7 @@ static void cmd_ls_print_json(const struct target *target, const struct row *row
 {
 	struct json json;
 
-	json_begin(&json, out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 0);
 	json_u64(&json, "pid", target->pid);
 	json_u64(&json, "uid", target->user);
 	json_text(&json, "program", target->program);

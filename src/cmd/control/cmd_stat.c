@@ -81,8 +81,7 @@ static void cmd_stat_print_json(const struct sample *before, const struct sample
 	const struct session_stat *stat = &after->stat;
 	struct json json;
 
-	json_begin(&json, out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 0);
 	json_u64(&json, "written", stat->written);
 	if (before)
 		json_u64(&json, "written_per_s", cmd_stat_rate(before, after));

@@ -64,8 +64,7 @@ static void kernel_listing_print_json(struct view_buffer *out, const struct trac
 {
 	struct json json;
 
-	json_begin(&json, out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 0);
 	json_text(&json, "name", point->event);
 	json_text(&json, "format", point->format);
 	json_array(&json, "not_recorded");

@@ -185,8 +185,7 @@ static void stat_print_json(const struct counts *counts, struct view_buffer *out
 	char name[COUNT_NAME];
 	struct json json;
 
-	json_begin(&json, out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 0);
 	json_array(&json, "command");
 	for (char **word = counts->command; *word; word++)
 		json_text(&json, NULL, *word);

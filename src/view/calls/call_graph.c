@@ -187,8 +187,7 @@ int call_graph_of_text(const struct call_contexts *contexts, const struct call_g
 
 static void head_json(const struct call_contexts *contexts, struct json *json, struct view_buffer *out)
 {
-	json_begin(json, out, 2);
-	json_object(json, NULL);
+	json_begin_object(json, out, 2);
 	json_u64(json, "calls", contexts->call_count);
 	json_u64(json, "open", contexts->open);
 	json_u64(json, "folded", contexts->folded);

@@ -58,8 +58,7 @@ static void call_report_json(const struct call_stats *stats, const struct table 
 {
 	struct json json;
 
-	json_begin(&json, out, 2);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 2);
 	json_u64(&json, "calls", stats->call_count);
 	json_u64(&json, "open", stats->open);
 	json_u64(&json, "without_caller", stats->without_caller);

@@ -136,8 +136,7 @@ void view_diff_json(const struct view_diff *diff, double chance_max, struct view
 	static const char *const names[2] = { "a", "b" };
 	struct json json;
 
-	json_begin(&json, out, 2);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 2);
 	for (unsigned of = 0; of < 2; of++) {
 		json_object(&json, names[of]);
 		json_u64(&json, "samples", diff->of[of]->samples);

@@ -286,8 +286,7 @@ int view_flame(const struct view_profile *counted, const char *title, struct vie
 	if (!page.scale || counted->weight / page.scale > WEIGHT_MAX)
 		page.scale = counted->weight / WEIGHT_MAX + 1;
 	view_string(&page.names, "");
-	json_begin(&page.json, &data, 1);
-	json_object(&page.json, NULL);
+	json_begin_object(&page.json, &data, 1);
 	add_head(&page, title);
 	result = add_trees(&page);
 	if (!result) {

@@ -20,8 +20,7 @@ void view_weight_json(struct json *json, const struct view_profile *counted, con
 
 static void json_head(const struct view_profile *counted, struct json *json, struct view_buffer *out)
 {
-	json_begin(json, out, 2);
-	json_object(json, NULL);
+	json_begin_object(json, out, 2);
 	json_array(json, "events");
 	for (unsigned state = 0; state < VIEW_STATES; state++) {
 		const struct view_counted *of = &counted->of[state];

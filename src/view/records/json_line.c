@@ -24,8 +24,7 @@ int view_json_prepare(struct view_event *event, const struct burin_event *of)
 	struct json json;
 
 	event->keys = calloc(of->fields ? of->fields : 1, sizeof(*event->keys));
-	json_begin(&json, &out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, &out, 0);
 	json_text(&json, "event", of->name);
 	json_key(&json, "fields");
 	event->name_bytes = (uint32_t)(json.at - out.bytes);
@@ -45,8 +44,7 @@ size_t view_json_label(char *text, const struct burin_thread *thread, uint32_t t
 	struct view_buffer out = { .bytes = text, .room = VIEW_LABEL_BYTES }; /* it never has to grow */
 	struct json json;
 
-	json_begin(&json, &out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, &out, 0);
 	if (thread)
 		json_u64(&json, "pid", thread->pid);
 	else
@@ -71,8 +69,7 @@ void view_json_render(const struct view_lines *lines, const struct view_event *e
 	uint32_t depth;
 	bool is_call;
 
-	json_begin(&json, out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 0);
 	json_literal_key(&json, "time_ns");
 	json_i64(&json, NULL, burin_trace_ns(lines->trace, record->time));
 	json_literal_key(&json, "cpu");

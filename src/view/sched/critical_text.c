@@ -132,8 +132,7 @@ static void critical_json(const struct critical *critical, const struct view_rep
 	static const char *const keys[] = { "running_ns", "runnable_ns", "blocked_ns", "unknown_ns" };
 	struct json json;
 
-	json_begin(&json, out, 3);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 3);
 	json_array(&json, "spans");
 	for (size_t n = 0; n < critical->span_count; n++) {
 		const struct critical_span *span = &critical->spans[n];

@@ -179,8 +179,7 @@ static void sched_report_json(const struct sched_report *report, const struct ta
 {
 	struct json json;
 
-	json_begin(&json, out, 2);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 2);
 	json_u64(&json, "threads", report->threads);
 	json_u64(&json, "time_ns", report->wall);
 	json_u64(&json, "running_ns", report->time[SCHED_RUNNING]);

@@ -210,8 +210,7 @@ void view_summary_json(const struct burin_trace *trace, const struct read_counts
 	bool unfinished;
 	struct json json;
 
-	json_begin(&json, out, 2);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 2);
 	json_text(&json, "state", view_state(trace, &unfinished));
 	json_recording(trace, &json);
 	json_chunks(trace, &json);

@@ -110,8 +110,7 @@ static void put_json(struct dumper *dumper, struct pending *pending, const struc
 	struct json json;
 	char text[TEXT_SHORT];
 
-	json_begin(&json, &dumper->out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, &dumper->out, 0);
 	json_i64(&json, "time_ns", line->begin ? begin : end);
 	json_copy(&json, pending->label + 1, pending->label_bytes - 1);
 	json_text(&json, "syscall", call_text(dumper, line->call));

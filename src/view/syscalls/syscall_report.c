@@ -74,8 +74,7 @@ static void syscall_report_json(const struct syscall_stats *stats, const struct 
 {
 	struct json json;
 
-	json_begin(&json, out, 2);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 2);
 	json_u64(&json, "calls", stats->calls);
 	json_u64(&json, "errors", stats->errors);
 	json_u64(&json, "without_begin", stats->unbegun);

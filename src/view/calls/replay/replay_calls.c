@@ -143,8 +143,7 @@ int replay_take_values(const struct replay_job *job, const struct burin_record *
 	if (!view_values_find(job->lines.calls.calls, record, &values))
 		return 0;
 	if (job->replay->style.json) {
-		json_begin(&json, &text, 0);
-		json_object(&json, NULL);
+		json_begin_object(&json, &text, 0);
 		view_values_json(record, &values, &json);
 		text.used = (size_t)(json.at - text.bytes);
 	} else {

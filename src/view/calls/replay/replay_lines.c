@@ -62,8 +62,7 @@ static void replay_lines_print_json(const struct replay_job *job, const struct r
 	const struct view_function *function = view_function_of(&job->lines.calls, call->function);
 	struct json json;
 
-	json_begin(&json, out, 0);
-	json_object(&json, NULL);
+	json_begin_object(&json, out, 0);
 	json_literal_key(&json, "time_ns");
 	json_i64(&json, NULL, burin_trace_ns(job->trace, line->record->time));
 	json_copy(&json, label->text + 1, label->bytes - 1);
