@@ -55,12 +55,6 @@ void call_contexts_free(struct call_contexts *contexts);
 /* call_contexts_by_function - the calls of each function, by its number. Return: the caller frees them; NULL: no memory. */
 uint64_t *call_contexts_by_function(const struct call_contexts *contexts);
 
-static inline const char *call_context_text(const struct call_contexts *contexts, uint32_t node,
-					    enum view_part part)
-{
-	return view_key_text(&contexts->keys, contexts->nodes[node].key, part);
-}
-
 /* ---- A function's callers and callees */
 
 /* Calls between two functions; the total counts recursion once. */

@@ -41,7 +41,8 @@ void call_threads_free(struct call_threads *threads)
 	hash_table_free(&threads->numbers);
 }
 
-const char *call_program(const struct burin_thread *thread)
+/* The last part of its path; any bytes. */
+static const char *call_program(const struct burin_thread *thread)
 {
 	const char *path = thread && thread->process ? thread->process->exe : "", *slash = strrchr(path, '/');
 

@@ -44,7 +44,4 @@ static inline bool call_threads_has(const struct call_thread_span *span, uint32_
 	return span->tid == tid && time >= span->from && time <= span->until;
 }
 
-/* call_program - the program of a thread: the last part of its path; any bytes. */
-const char *call_program(const struct burin_thread *thread);
-
 #endif

@@ -329,27 +329,27 @@ static void print_source(FILE *source, const struct view_line_cost *costs, size_
 	free(text);
 }
 
+static FILE *stream_of(int file)
+{
+	FILE *stream = file < 0 ? NULL : fdopen(file, "r");
+
+	if (!stream && file >= 0)
+		close(file);
+	return stream;
+}
+
 /* The path comes from the trace, so it may name anything. */
 static FILE *open_source(const char *path, const struct foreign_user *reader)
 {
 	const struct foreign how = { .bytes_max = FOREIGN_SOURCE_MAX, .reader = reader };
-	const int file = *path ? foreign_open(&how, FOREIGN_HERE, path) : -1;
-	FILE *source = file < 0 ? NULL : fdopen(file, "r");
 
-	if (!source && file >= 0)
-		close(file);
-	return source;
+	return stream_of(*path ? foreign_open(&how, FOREIGN_HERE, path) : -1);
 }
 
 static FILE *annotate_find_source(const struct view_source_finder *finder, const struct view_line_cost *line,
 				  const char *path)
 {
-	const int file = finder && *path ? finder->find(finder->data, line->image, path) : -1;
-	FILE *source = file < 0 ? NULL : fdopen(file, "r");
-
-	if (!source && file >= 0)
-		close(file);
-	return source;
+	return stream_of(finder && *path ? finder->find(finder->data, line->image, path) : -1);
 }
 
 /* A remark on a source file that is missing, has changed or was downloaded. */

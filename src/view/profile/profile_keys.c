@@ -75,9 +75,9 @@ void view_report_names(const struct view_report *report, struct table *table)
 		table->names[table->name_count++] = (struct column){
 			.key = name,
 			.title = name,
-			.kind = part == VIEW_SYMBOL	    ? COLUMN_SYMBOL
-				: view_part_is_number(part) ? COLUMN_DIGITS
-							    : COLUMN_TEXT,
+			.kind = part == VIEW_SYMBOL		       ? COLUMN_SYMBOL
+				: part == VIEW_PID || part == VIEW_TID ? COLUMN_DIGITS
+								       : COLUMN_TEXT,
 			.part = part,
 		};
 	}

@@ -129,11 +129,6 @@ enum view_part {
 };
 
 const char *view_part_name(enum view_part part);
-/* Whether the texts of a part are numbers. */
-static inline bool view_part_is_number(enum view_part part)
-{
-	return part == VIEW_PID || part == VIEW_TID;
-}
 
 struct view_frame {
 	uint32_t parts[VIEW_PARTS]; /* numbers of strings; 0: part not selected */
