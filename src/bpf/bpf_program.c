@@ -14,6 +14,7 @@ void bpf_begin(struct bpf_program *program)
 {
 	program->count = 0;
 	program->full = false;
+	program->call_count = 0;
 }
 
 void bpf_put(struct bpf_program *to, unsigned code, unsigned target, unsigned source, int offset, int number)
@@ -78,23 +79,6 @@ void bpf_put_call(struct bpf_program *to, int function)
 	bpf_put(to, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
-void bpf_put_kernel_call(struct bpf_program *to, uint32_t function)
-{
-	bpf_put(to, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, (int)function);
-}
-
-unsigned bpf_put_function_call(struct bpf_program *to)
-{
-	bpf_put(to, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 0);
-	return to->count - 1;
-}
-
-void bpf_land_function(struct bpf_program *to, unsigned call)
-{
-	if (call < BPF_PROGRAM_MAX)
-		to->code[call].imm = (int)(to->count - call - 1);
-}
-
 void bpf_put_find(struct bpf_program *to, int map, int key)
 {
 	bpf_put_map(to, BPF_REG_1, map);
@@ -120,11 +104,6 @@ void bpf_land(struct bpf_program *to, unsigned jump)
 		to->code[jump].off = (int16_t)(to->count - jump - 1);
 }
 
-void bpf_put_again(struct bpf_program *to, unsigned op, unsigned left, int number, unsigned begin)
-{
-	bpf_put(to, BPF_JMP | op | BPF_K, left, 0, (int)begin - (int)to->count - 1, number);
-}
-
 void bpf_put_alu(struct bpf_program *to, unsigned op, unsigned target, int number)
 {
 	bpf_put(to, BPF_ALU64 | op | BPF_K, target, 0, 0, number);
@@ -138,31 +117,6 @@ void bpf_put_alu_register(struct bpf_program *to, unsigned op, unsigned target, 
 void bpf_put_end(struct bpf_program *to)
 {
 	bpf_put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-}
-
-/* How deep one instruction reaches. @before: the one before it */
-static int bpf_program_depth_of(const struct bpf_insn *at, const struct bpf_insn *before)
-{
-	const bool loads = BPF_CLASS(at->code) == BPF_LDX && at->src_reg == BPF_REG_10,
-		   stores = (BPF_CLASS(at->code) == BPF_STX || BPF_CLASS(at->code) == BPF_ST) &&
-			    at->dst_reg == BPF_REG_10,
-		   adds = at->code == (BPF_ALU64 | BPF_ADD | BPF_K) &&
-			  before->code == (BPF_ALU64 | BPF_MOV | BPF_X) && before->src_reg == BPF_REG_10 &&
-			  before->dst_reg == at->dst_reg;
-
-	return loads || stores ? -at->off : adds ? -at->imm : 0;
-}
-
-unsigned bpf_stack_bytes(const struct bpf_program *program)
-{
-	int bytes = 0;
-
-	for (unsigned n = 1; n < program->count; n++) {
-		const int depth = bpf_program_depth_of(&program->code[n], &program->code[n - 1]);
-
-		bytes = depth > bytes ? depth : bytes;
-	}
-	return (unsigned)bytes;
 }
 
 /* ---- the kernel's part */
@@ -411,7 +365,14 @@ unsigned bpf_map_count(int map, void *key, unsigned most)
 	return count;
 }
 
-int bpf_map_freeze(int map)
+int bpf_map_constant(const void *value, unsigned bytes)
 {
-	return bpf_program_bpf(BPF_MAP_FREEZE, &(union bpf_attr){ .map_fd = (uint32_t)map });
+	const int map = bpf_map_make(&(struct bpf_map){ BPF_MAP_TYPE_ARRAY, 4, bytes, 1, BPF_F_RDONLY_PROG });
+	int error = map < 0 ? map : bpf_map_set(map, &(uint32_t){ 0 }, value);
+
+	if (!error)
+		error = bpf_program_bpf(BPF_MAP_FREEZE, &(union bpf_attr){ .map_fd = (uint32_t)map });
+	if (error && map >= 0)
+		close(map);
+	return error ? error : map;
 }

@@ -16,13 +16,22 @@
 #include <linux/perf_event.h>
 
 enum {
-	BPF_PROGRAM_MAX = 4096, /* instructions */
+	BPF_PROGRAM_MAX = 8192, /* instructions */
+	BPF_PROGRAM_CALLS = 128,
 };
+
+struct bpf_code;
 
 struct bpf_program {
 	struct bpf_insn code[BPF_PROGRAM_MAX];
 	unsigned count;
 	bool full; /* an instruction had no room: the program cannot be loaded */
+	/* Calls of functions that are not in the program yet: bpf_put_code_call() */
+	struct {
+		unsigned at;
+		const struct bpf_code *code;
+	} calls[BPF_PROGRAM_CALLS];
+	unsigned call_count;
 };
 
 /* bpf_begin - empty a program that was not initialized. */
@@ -53,16 +62,6 @@ void bpf_put_value(struct bpf_program *to, unsigned target, int map);
 /* bpf_put_call - call BPF_FUNC_*, with the registers 1 to 5. */
 void bpf_put_call(struct bpf_program *to, int function);
 
-/* bpf_put_kernel_call - call a function of the kernel that programs may call. @function: its number in the kernel's BTF */
-void bpf_put_kernel_call(struct bpf_program *to, uint32_t function);
-
-/*
- * bpf_put_function_call - call a function of this program, with the registers 1 to 5. Registers 6 to 9 and the stack stay.
- * bpf_land_function - the function begins at the next instruction, behind the program's end. @call: what bpf_put_function_call() returned
- */
-unsigned bpf_put_function_call(struct bpf_program *to);
-void bpf_land_function(struct bpf_program *to, unsigned call);
-
 /* bpf_put_find - register 0: the address of a key's value in a map, or 0. @key: its offset in the program's stack */
 void bpf_put_find(struct bpf_program *to, int map, int key);
 
@@ -76,21 +75,12 @@ void bpf_land(struct bpf_program *to, unsigned jump);
 /* bpf_put_jump_register - the same, compared with register @right. */
 unsigned bpf_put_jump_register(struct bpf_program *to, unsigned op, unsigned left, unsigned right);
 
-/* bpf_put_again - jump back to instruction @begin if register @left compares so with the number; the kernel must see that this ends. */
-void bpf_put_again(struct bpf_program *to, unsigned op, unsigned left, int number, unsigned begin);
-
 /* bpf_put_alu, bpf_put_alu_register - arithmetic of 64 bits. @op: BPF_ADD, BPF_AND, BPF_RSH, ... */
 void bpf_put_alu(struct bpf_program *to, unsigned op, unsigned target, int number);
 void bpf_put_alu_register(struct bpf_program *to, unsigned op, unsigned target, unsigned source);
 
 /* bpf_put_end - end the program with register 0 as its result. */
 void bpf_put_end(struct bpf_program *to);
-
-/*
- * bpf_stack_bytes - how deep the instructions so far reach into the stack by an offset that they have themselves, or by an address of
- * bpf_put_address().
- */
-unsigned bpf_stack_bytes(const struct bpf_program *program);
 
 /* ---- the kernel's part; all return a descriptor or 0, or -errno */
 
@@ -183,7 +173,10 @@ int bpf_map_remove(int map, const void *key);
 /* bpf_map_count - the entries of a hash, at most @most. @key: room for a key. */
 unsigned bpf_map_count(int map, void *key, unsigned most);
 
-/* bpf_map_freeze - the map cannot be changed from here any more, as the kernel demands of constants. */
-int bpf_map_freeze(int map);
+/*
+ * bpf_map_constant - an array of one value that cannot be changed any more. The kernel accepts a format only in such memory, and the
+ * verifier knows what is there.
+ */
+int bpf_map_constant(const void *value, unsigned bytes);
 
 #endif

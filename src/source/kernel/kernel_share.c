@@ -20,7 +20,9 @@
 #include <unistd.h>
 
 #include "bpf/bpf_program.h"
-#include "source/kernel/programs/kernel_program.h"
+#include "ring/ring.h"
+#include "source/kernel/bpf/kernel_layout.h"
+#include "source/kernel/in_kernel/kernel_ring.h"
 #include "source/kernel/kernel_share.h"
 
 enum {

@@ -37,7 +37,6 @@
 #include "source/kernel/programs/kernel_asleep.h"
 #include "source/kernel/programs/kernel_calls.h"
 #include "source/kernel/bpf/kernel_filter.h"
-#include "source/kernel/bpf/kernel_late.h"
 #include "source/kernel/bpf/kernel_packets.h"
 #include "source/kernel/programs/kernel_points.h"
 #include "source/kernel/bpf/kernel_put.h"
@@ -442,7 +441,7 @@ static int try_programs(void)
 	struct bpf_program code = { .count = 0 };
 	int program;
 
-	kernel_put_exit(&code);
+	kernel_put_result(&code, 1);
 	program = bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code);
 	if (program < 0)
 		return program;
@@ -625,7 +624,6 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 			    .met = -1,
 			    .late = -1,
 			    .packets = -1,
-			    .stacks = -1,
 			    .overwrite = options->overwrite,
 			    .context = session->geometry.context },
 		.clock_map = -1,
@@ -773,9 +771,7 @@ void kernel_source_close(struct kernel_source *source)
 	free(source->packet);
 	free(source->rings);
 	kernel_files_free(&source->files);
-	*source = (struct kernel_source){
-		.layout = { .rings = -1, .members = -1, .late = -1, .packets = -1, .stacks = -1 },
-		.clock_map = -1,
-		.tracefs = { .events = -1, .instance = -1, .tasks = -1 }
-	};
+	*source = (struct kernel_source){ .layout = { .rings = -1, .members = -1, .late = -1, .packets = -1 },
+					  .clock_map = -1,
+					  .tracefs = { .events = -1, .instance = -1, .tasks = -1 } };
 }

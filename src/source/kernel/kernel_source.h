@@ -12,6 +12,8 @@
 #include "drain/drain.h"
 #include "source/kernel/kernel_clock.h"
 #include "source/kernel/bpf/kernel_files.h"
+#include "source/kernel/bpf/kernel_layout.h"
+#include "source/kernel/in_kernel/kernel_ring.h"
 #include "source/kernel/points/kernel_follow.h"
 #include "source/kernel/mechanisms/kernel_perf.h"
 #include "source/kernel/programs/kernel_points.h"

@@ -19,6 +19,8 @@
 #include <linux/perf_event.h>
 
 #include "base/number.h"
+#include "source/kernel/bpf/kernel_layout.h"
+#include "source/kernel/in_kernel/kernel_ring.h"
 #include "source/kernel/mechanisms/kernel_perf.h"
 #include "source/kernel/mechanisms/kernel_tracefs.h"
 

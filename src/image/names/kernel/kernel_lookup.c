@@ -9,79 +9,57 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bpf/bpf_program.h"
+#include "image/names/kernel/kernel_lookup.bpf.h"
 #include "image/names/kernel/kernel_lookup.h"
 #include "image/names/kernel/kernel_names.h"
 
 enum {
-	LOOKUP_TEXT = 1024,   /* bytes; the kernel's names have at most 511 */
-	LOOKUP_ARGUMENT = -8, /* of the format, on the program's stack */
-	LOOKUP_FORMAT = 8,    /* bytes */
+	LOOKUP_TEXT = 1024, /* bytes; the kernel's names have at most 511 */
 };
 
-/* The program and its maps. */
+/* The program and its map. */
 struct lookup {
-	int program, text, format;
+	int program, text;
 	const char *result; /* the value of `text`, mapped; NULL: not yet */
 };
 
-static const char kernel_symbol[LOOKUP_FORMAT] = "%pS";
-
-static int kernel_lookup_open_maps(struct lookup *lookup)
+static int kernel_lookup_load(const struct lookup *lookup)
 {
-	const struct bpf_map text = { BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), LOOKUP_TEXT, 1, BPF_F_MMAPABLE };
-	/* The kernel accepts a format only in memory that cannot change. */
-	const struct bpf_map format = { BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), LOOKUP_FORMAT, 1,
-					BPF_F_RDONLY_PROG };
-	const uint32_t first = 0;
-	void *result;
-	int error;
+	static const char line[] = "%pS";
+	const int format = bpf_map_constant(line, sizeof(line));
+	const struct bpf_symbol symbols[] = { { "text", BPF_SYMBOL_VALUE, (uint64_t)lookup->text },
+					      { "format", BPF_SYMBOL_VALUE, (uint64_t)format },
+					      { "text_bytes", BPF_SYMBOL_NUMBER, LOOKUP_TEXT },
+					      { 0 } };
+	int program = format;
 
-	lookup->text = bpf_map_make(&text);
-	if (lookup->text < 0)
-		return lookup->text;
-	lookup->format = bpf_map_make(&format);
-	if (lookup->format < 0)
-		return lookup->format;
-	error = bpf_map_set(lookup->format, &first, kernel_symbol);
-	if (!error)
-		error = bpf_map_freeze(lookup->format);
-	if (error)
-		return error;
-	result = mmap(NULL, LOOKUP_TEXT, PROT_READ, MAP_SHARED, lookup->text, 0);
-	if (result == MAP_FAILED)
-		return -errno;
-	lookup->result = result;
-	return 0;
+	if (format < 0)
+		return format;
+	program = bpf_load_code(BPF_PROG_TYPE_RAW_TRACEPOINT, &kernel_lookup_program, symbols);
+	close(format); /* the program holds it */
+	return program;
 }
 
 /* The program prints its first argument into the map, and returns the length. */
 static int open_lookup(struct lookup *lookup)
 {
-	static struct bpf_program code; /* 32 KiB of which little is used: not on the stack */
-	int error;
+	const struct bpf_map text = { BPF_MAP_TYPE_ARRAY, sizeof(uint32_t), LOOKUP_TEXT, 1, BPF_F_MMAPABLE };
+	void *result;
 
-	bpf_begin(&code);
-	*lookup = (struct lookup){ -1, -1, -1, NULL };
-	error = kernel_lookup_open_maps(lookup);
-	if (error)
-		return error;
-	bpf_put_load(&code, BPF_DW, BPF_REG_6, BPF_REG_1, 0);
-	bpf_put_store(&code, BPF_DW, BPF_REG_10, LOOKUP_ARGUMENT, BPF_REG_6);
-	bpf_put_value(&code, BPF_REG_1, lookup->text);
-	bpf_put_set(&code, BPF_REG_2, LOOKUP_TEXT);
-	bpf_put_value(&code, BPF_REG_3, lookup->format);
-	bpf_put_address(&code, BPF_REG_4, LOOKUP_ARGUMENT);
-	bpf_put_set(&code, BPF_REG_5, sizeof(uint64_t));
-	bpf_put_call(&code, BPF_FUNC_snprintf);
-	bpf_put_end(&code);
-	lookup->program = bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
+	*lookup = (struct lookup){ -1, bpf_map_make(&text), NULL };
+	if (lookup->text < 0)
+		return lookup->text;
+	result = mmap(NULL, LOOKUP_TEXT, PROT_READ, MAP_SHARED, lookup->text, 0);
+	if (result == MAP_FAILED)
+		return -errno;
+	lookup->result = result;
+	lookup->program = kernel_lookup_load(lookup);
 	return lookup->program < 0 ? lookup->program : 0;
 }
 
 static void close_lookup(struct lookup *lookup)
 {
-	const int files[] = { lookup->program, lookup->text, lookup->format };
+	const int files[] = { lookup->program, lookup->text };
 
 	if (lookup->result)
 		munmap((void *)(uintptr_t)lookup->result, LOOKUP_TEXT);

@@ -2,25 +2,23 @@
 /*
  * Filters in the kernel; see kernel_filter.h.
  *
- * Tests lead to later tests only, as jumps of such programs do. Register 1 has the value that a test is about. A text
- * is copied to the stack first, and ends in the same way as in the record. A short one takes little room there:
- * kernel_interrupt_holds().
+ * Tests lead to later tests only, as jumps of such programs do. Register 1 has the value that a test is about. A text is copied to the
+ * stack first, and ends in the same way as in the record.
  *
- * A test becomes instructions that jump to one of four places: a later test, YES (the program goes on behind the
- * filter), NO (it ends), or LATER. The last one is for a text or an address that is not in memory at the entry of a
- * call: the call is noted, and the program ends; the filter runs again at the exit (kernel_late.c). Jumps are
- * remembered in `jumps` until their place is written. If there are more than JUMPS, the program is too long for the
- * kernel, too, and the loading fails.
+ * A test becomes instructions that jump to one of four places: a later test, YES, NO, or LATER: the last one is for a text or an address that
+ * is not in memory at the entry of a call; the filter runs again at the exit (struct kernel_late). Jumps are remembered in `jumps`
+ * until their place is written. If there are more than JUMPS, the program is full, as one of too many instructions.
  *
- * A filter holds no ring: so each way out may just end the program. A text that the process changes between the
- * filter and the record can pass with a content that the filter would refuse; both are copies of their own moments.
+ * A text that the process changes between the filter and the record can pass with a content that the filter would refuse; both are
+ * copies of their own moments.
  */
 #include <string.h>
 
 #include "filter/filter.h"
 #include "source/kernel/bpf/kernel_filter.h"
-#include "source/kernel/bpf/kernel_late.h"
+#include "source/kernel/in_kernel/kernel_input.h"
 #include "source/kernel/bpf/kernel_put.h"
+#include "source/kernel/in_kernel/kernel_parts.bpf.h"
 
 enum {
 	TESTS = WIRE_FILTER_TESTS_MAX,
@@ -36,6 +34,7 @@ struct jumps {
 		unsigned jump, target;
 	} all[JUMPS];
 	unsigned count;
+	bool full;
 };
 
 static unsigned target_of(unsigned number)
@@ -45,8 +44,9 @@ static unsigned target_of(unsigned number)
 
 static void kernel_filter_add_jump(struct jumps *jumps, unsigned jump, unsigned target)
 {
-	if (jumps->count == JUMPS)
-		return; /* the program is longer than any that can be loaded */
+	jumps->full |= jumps->count == JUMPS;
+	if (jumps->full)
+		return;
 	jumps->all[jumps->count].jump = jump;
 	jumps->all[jumps->count++].target = target;
 }
@@ -145,34 +145,32 @@ bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filte
 	return true;
 }
 
-/* Of an argument of a system call, in struct pt_regs. In the kernel's record each has 8 bytes, behind the number of the call. */
+#define INPUT(member) ((int)offsetof(struct kernel_input, member))
+
+/* An argument of a system call. In the kernel's record each has 8 bytes, behind the number of the call. */
 static int argument_place(const struct tracepoint_field *field)
 {
-	return kernel_argument_places[(field->offset - 16u) / 8 % KERNEL_ARGUMENTS];
+	return INPUT(arguments) + (field->offset - 16) / 8 % KERNEL_ARGUMENTS * 8;
 }
 
 /* Register 1: an integer of a field, or of element @n of an array. */
-static void kernel_filter_put_value(struct bpf_program *to, const struct kernel_layout *layout,
-				    const struct kernel_filter *filter, const struct tracepoint_field *field,
-				    unsigned n)
+static void kernel_filter_put_value(struct bpf_program *to, const struct kernel_filter *filter,
+				    const struct tracepoint_field *field, unsigned n)
 {
 	bool enters;
 
-	if (field->kind == TRACEPOINT_CALL) {
-		kernel_put_call(to, layout);
-		bpf_put_copy(to, BPF_REG_1, BPF_REG_2);
-	} else if (field->kind == TRACEPOINT_CALL_NUMBER)
-		kernel_put_register(to, layout, BPF_W, BPF_REG_1, REGISTERS_NUMBER);
+	if (field->kind == TRACEPOINT_CALL)
+		bpf_put_copy(to, BPF_REG_1, KERNEL_REG_FOUND);
+	else if (field->kind == TRACEPOINT_CALL_NUMBER)
+		bpf_put_load(to, BPF_W, BPF_REG_1, KERNEL_REG_PLACE, INPUT(number));
 	else if (field->source.place != TRACEPOINT_RECORD)
 		kernel_put_argument(to, field);
 	else if (tracepoint_syscall(filter->point, &enters))
-		if (enters)
-			kernel_put_register(to, layout, BPF_DW, BPF_REG_1, argument_place(field));
-		else
-			bpf_put_load(to, BPF_DW, BPF_REG_1, BPF_REG_6, KERNEL_RESULT);
+		bpf_put_load(to, BPF_DW, BPF_REG_1, KERNEL_REG_PLACE,
+			     enters ? argument_place(field) : INPUT(result));
 	else
 		bpf_put_load(to, kernel_size_code(field->element ? field->element : field->bytes), BPF_REG_1,
-			     BPF_REG_6, (int)(field->offset + n * field->element));
+			     KERNEL_REG_CONTEXT, (int)(field->offset + n * field->element));
 }
 
 /* Register 1: a property of the thread. */
@@ -193,31 +191,29 @@ static unsigned text_max(const struct tracepoint_field *field)
 	return field->kind == TRACEPOINT_CHARS ? field->size : TRACEPOINT_TEXT_MAX;
 }
 
-/* Where its copy is. */
-static int text_place(const struct tracepoint_field *field)
+/* Jump to LATER unless it is too late for that. */
+static void put_later(struct bpf_program *to, struct jumps *jumps)
 {
-	return text_max(field) <= KERNEL_STACK_SHORT_MAX ? KERNEL_STACK_SHORT : KERNEL_STACK_TEXT;
+	bpf_put_load(to, BPF_W, BPF_REG_1, KERNEL_REG_PLACE, INPUT(last_chance));
+	kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0), LATER);
 }
 
 /* Copy a text to the stack. Register 0: its bytes with the NUL. */
-static void kernel_filter_put_text(struct bpf_program *to, const struct kernel_layout *layout,
-				   const struct tracepoint_field *field, struct jumps *jumps)
+static void kernel_filter_put_text(struct bpf_program *to, const struct tracepoint_field *field,
+				   struct jumps *jumps)
 {
-	if (field->source.place == TRACEPOINT_RECORD && field->kind == TRACEPOINT_USER_TEXT) {
-		struct kernel_unread unread = { .place = argument_place(field), .jumps = true };
+	unsigned read;
 
-		kernel_put_argument_text(to, layout, BPF_REG_10, KERNEL_STACK_TEXT, &unread);
-		if (layout->late >= 0)
-			kernel_filter_add_jump(jumps, unread.jump, LATER);
+	if (field->source.place != TRACEPOINT_RECORD || field->kind != TRACEPOINT_USER_TEXT) {
+		kernel_put_text(to, BPF_REG_10, KERNEL_STACK_TEXT, field);
 		return;
 	}
-	if (field->source.place != TRACEPOINT_RECORD) {
-		kernel_put_argument(to, field);
-		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
-	} else {
-		kernel_put_text_address(to, BPF_REG_3, field);
-	}
-	kernel_put_text(to, BPF_REG_10, text_place(field), field);
+	bpf_put_load(to, BPF_DW, BPF_REG_2, KERNEL_REG_PLACE, argument_place(field));
+	kernel_put_user_text(to, BPF_REG_10, KERNEL_STACK_TEXT);
+	read = bpf_put_jump(to, BPF_JSGE, BPF_REG_0, 0);
+	put_later(to, jumps);
+	bpf_put_set(to, BPF_REG_0, KERNEL_NULL_BYTES);
+	bpf_land(to, read);
 }
 
 /* ---- tests */
@@ -257,7 +253,7 @@ static void kernel_filter_put_bytes(struct bpf_program *to, struct jumps *jumps,
 static void put_text_test(struct bpf_program *to, struct jumps *jumps, const struct wire_filter *filter,
 			  const struct wire_filter_test *test, const struct tracepoint_field *field)
 {
-	const int place = text_place(field);
+	const int place = KERNEL_STACK_TEXT;
 	const char *text = (const char *)filter + test->low;
 	const unsigned otherwise = target_of(test->otherwise), bytes = (unsigned)strlen(text);
 	const char *star = test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB ? strchr(text, '*') : NULL;
@@ -282,31 +278,25 @@ static void put_text_test(struct bpf_program *to, struct jumps *jumps, const str
 }
 
 /* Copy a socket's address to the stack. Register 0: its bytes */
-static void kernel_filter_put_socket(struct bpf_program *to, const struct kernel_layout *layout,
-				     const struct kernel_filter *filter, const struct tracepoint_field *field,
-				     struct jumps *jumps)
+static void kernel_filter_put_socket(struct bpf_program *to, const struct kernel_filter *filter,
+				     const struct tracepoint_field *field, struct jumps *jumps)
 {
-	struct kernel_unread unread = { .jumps = true };
-	unsigned failed = 0, good;
 	bool enters = false;
+	unsigned read;
 
 	tracepoint_syscall(filter->point, &enters);
-	if (!enters) {
-		kernel_put_load(to, BPF_REG_1, BPF_REG_6, KERNEL_RESULT);
-		failed = bpf_put_jump(to, BPF_JSLT, BPF_REG_1, 0);
-	}
-	kernel_put_socket_place(to, layout, (enum tracepoint_socket)field->socket, !enters);
-	kernel_put_socket(to, BPF_REG_10, KERNEL_STACK_TEXT);
-	good = bpf_put_jump(to, BPF_JEQ, BPF_REG_0, 0);
-	if (!enters) {
-		bpf_land(to, failed);
-	} else if (layout->late >= 0) {
-		kernel_put_unread_socket(to, &unread);
-		kernel_filter_add_jump(jumps, unread.jump, LATER);
-	}
-	bpf_put(to, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, KERNEL_STACK_SOCKET_BYTES, 0);
-	bpf_land(to, good);
-	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_10, KERNEL_STACK_SOCKET_BYTES);
+	/* The verifier does not know how much is copied, so it takes all that may be for read. */
+	for (int n = 0; n < TRACEPOINT_TEXT_MAX; n += 8)
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_TEXT + n, 0);
+	bpf_put_copy(to, BPF_REG_1, KERNEL_REG_PLACE);
+	bpf_put_set(to, BPF_REG_2, field->socket);
+	bpf_put_set(to, BPF_REG_3, !enters);
+	bpf_put_address(to, BPF_REG_4, KERNEL_STACK_TEXT);
+	bpf_put_code_call(to, &kernel_copy_socket);
+	read = bpf_put_jump(to, BPF_JSGE, BPF_REG_0, 0);
+	put_later(to, jumps);
+	bpf_put_set(to, BPF_REG_0, 0);
+	bpf_land(to, read);
 }
 
 /* The count of a socket's address, or any byte of it. */
@@ -327,9 +317,8 @@ static void put_socket_test(struct bpf_program *to, const struct wire_filter_tes
 	}
 }
 
-static void put_test(struct bpf_program *to, const struct kernel_layout *layout,
-		     const struct kernel_filter *filter, const struct wire_filter_test *test,
-		     struct jumps *jumps)
+static void put_test(struct bpf_program *to, const struct kernel_filter *filter,
+		     const struct wire_filter_test *test, struct jumps *jumps)
 {
 	const unsigned source = filter_source(test), then = target_of(test->then);
 	const struct tracepoint_field *field =
@@ -337,13 +326,13 @@ static void put_test(struct bpf_program *to, const struct kernel_layout *layout,
 	const unsigned count = field && field->element ? field->size / field->element : 1;
 
 	if (field && kernel_filter_is_text(test)) {
-		kernel_filter_put_text(to, layout, field, jumps);
+		kernel_filter_put_text(to, field, jumps);
 		put_text_test(to, jumps, filter->filter, test, field);
 		kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), then);
 		return;
 	}
 	if (field && field->kind == TRACEPOINT_SOCKET) {
-		kernel_filter_put_socket(to, layout, filter, field, jumps);
+		kernel_filter_put_socket(to, filter, field, jumps);
 		put_socket_test(to, test, jumps);
 		kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), target_of(test->otherwise));
 		return;
@@ -352,7 +341,7 @@ static void put_test(struct bpf_program *to, const struct kernel_layout *layout,
 		if (source == WIRE_FILTER_COUNT)
 			bpf_put_set(to, BPF_REG_1, (int)count);
 		else if (field)
-			kernel_filter_put_value(to, layout, filter, field, n);
+			kernel_filter_put_value(to, filter, field, n);
 		else
 			put_subject(to, test->offset);
 		kernel_filter_add_jump(jumps, put_range(to, test), then);
@@ -367,8 +356,8 @@ static void put_constant(struct bpf_program *to, const struct wire_filter_test *
 	kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JNE, BPF_REG_1, 0), YES);
 }
 
-void kernel_filter_put(struct bpf_program *to, const struct kernel_layout *layout,
-		       const struct kernel_filter *filter)
+/* One filter, which ends with its verdict. */
+static void kernel_filter_put_one(struct bpf_program *to, const struct kernel_filter *filter)
 {
 	struct jumps jumps = { .count = 0 };
 
@@ -377,13 +366,32 @@ void kernel_filter_put(struct bpf_program *to, const struct kernel_layout *layou
 	else
 		for (unsigned n = 0; n < filter->filter->tests; n++) {
 			land_all(to, &jumps, n);
-			put_test(to, layout, filter, &filter->filter->test[n], &jumps);
+			put_test(to, filter, &filter->filter->test[n], &jumps);
 		}
-	if (layout->late >= 0 && has_target(&jumps, LATER)) {
-		land_all(to, &jumps, LATER);
-		kernel_late_note(to, layout, false);
-	}
+	to->full |= jumps.full;
 	land_all(to, &jumps, NO);
-	kernel_put_exit(to);
-	land_all(to, &jumps, YES);
+	kernel_put_result(to, KERNEL_REFUSED);
+	if (has_target(&jumps, LATER)) {
+		land_all(to, &jumps, LATER);
+		kernel_put_result(to, KERNEL_UNDECIDED);
+	}
+	if (has_target(&jumps, YES)) {
+		land_all(to, &jumps, YES);
+		kernel_put_result(to, KERNEL_ACCEPTED);
+	}
+}
+
+void kernel_filter_put(struct bpf_program *to, const struct kernel_filter *filters, unsigned count)
+{
+	bpf_put_copy(to, KERNEL_REG_CONTEXT, BPF_REG_1);
+	bpf_put_copy(to, KERNEL_REG_FOUND, BPF_REG_3);
+	if (tracepoint_syscall(filters->point, &(bool){ false }))
+		bpf_put_copy(to, KERNEL_REG_PLACE, BPF_REG_4);
+	for (unsigned n = 0; n + 1 < count; n++) {
+		const unsigned other = bpf_put_jump(to, BPF_JNE, KERNEL_REG_FOUND, (int)n + 1);
+
+		kernel_filter_put_one(to, &filters[n]);
+		bpf_land(to, other);
+	}
+	kernel_filter_put_one(to, &filters[count - 1]);
 }

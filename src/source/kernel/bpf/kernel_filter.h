@@ -21,10 +21,9 @@ bool kernel_filter_needs_pid(const struct wire_filter *filter);
 bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filter *b);
 
 /*
- * kernel_filter_put - end the program if the filter rejects the event. Changes registers 0 to 5.
- * @filter: of that event; it fits
+ * kernel_filter_put - write the part of a program that decides whether an event is recorded, kernel_chosen(). Its registers are those of
+ * kernel_put.h; it returns enum kernel_verdict. Of several filters, which are of system calls, KERNEL_REG_FOUND has the number, from 1.
  */
-void kernel_filter_put(struct bpf_program *to, const struct kernel_layout *layout,
-		       const struct kernel_filter *filter);
+void kernel_filter_put(struct bpf_program *to, const struct kernel_filter *filters, unsigned count);
 
 #endif

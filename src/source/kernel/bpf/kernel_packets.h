@@ -11,20 +11,13 @@
 #ifndef BURIN_SOURCE_KERNEL_BPF_KERNEL_PACKETS_H
 #define BURIN_SOURCE_KERNEL_BPF_KERNEL_PACKETS_H
 
-#include "source/kernel/bpf/kernel_files.h"
-#include "source/kernel/bpf/kernel_put.h"
+struct kernel_files;
+struct kernel_layout;
 
 /*
  * kernel_packets_attach - follow packets from now on. @layout->packets: set to their map; where the kernel cannot, to -1, and wake-ups by
  * packets are those of interrupts.
  */
 void kernel_packets_attach(struct kernel_files *files, struct kernel_layout *layout, unsigned cpus);
-
-/*
- * kernel_packets_test - in an interrupt: register 2 becomes KERNEL_INTERRUPT_PACKET if a packet of a thread is delivered, else
- * KERNEL_INTERRUPT. Changes registers 0 to 5, and KERNEL_STACK_KEY.
- * @thread: the stack's offset of its id, 4 bytes
- */
-void kernel_packets_test(struct bpf_program *to, const struct kernel_layout *layout, int thread);
 
 #endif

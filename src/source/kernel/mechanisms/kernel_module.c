@@ -132,7 +132,7 @@ static bool takes_address(const char *call)
 	return false;
 }
 
-/* Programs read a text that is not in memory at the end of the call, and addresses of sockets (kernel_late.c). */
+/* Programs read a text that is not in memory at the end of the call, and addresses of sockets (kernel_calls.bpf.c). */
 static const char *find_lacks(const struct kernel_module *module)
 {
 	static const char begin[] = TRACEPOINT_PREFIX "syscalls:sys_enter_",

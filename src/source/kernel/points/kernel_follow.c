@@ -26,7 +26,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "bpf/bpf_program.h"
+#include "source/kernel/in_kernel/kernel_follow.bpf.h"
 #include "source/kernel/points/kernel_follow.h"
 #include "source/kernel/points/tracefs.h"
 
@@ -46,71 +46,6 @@ struct found {
 	unsigned which, count;
 };
 
-/* The address of a task's byte: register @task has its number, and @target receives the address. */
-static void put_byte(struct bpf_program *to, const struct kernel_follow *follow, unsigned target,
-		     unsigned task)
-{
-	bpf_put_value(to, target, follow->members);
-	bpf_put_alu(to, BPF_AND, task, KERNEL_FOLLOW_TASKS - 1);
-	bpf_put_alu_register(to, BPF_ADD, target, task);
-}
-
-/* The same for a task whose number the record has. */
-static void put_named(struct bpf_program *to, const struct kernel_follow *follow, unsigned target,
-		      const struct tracepoint_field *field)
-{
-	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_6, field->offset);
-	put_byte(to, follow, target, BPF_REG_0);
-}
-
-static void kernel_follow_put_state(struct bpf_program *to, unsigned address, enum kernel_follow_state state)
-{
-	bpf_put(to, BPF_ST | BPF_MEM | BPF_B, address, 0, 0, state);
-}
-
-/* 1: events of others at this tracepoint go on; with 0 the kernel passes it to no perf event. */
-static void kernel_follow_put_end(struct bpf_program *to)
-{
-	bpf_put_set(to, BPF_REG_0, 1);
-	bpf_put_end(to);
-}
-
-/*
- * A task makes another one, which has not run yet and is recorded if its maker is. So a number that is used again has no state of a task that
- * ended: none is removed at an end, since the kernel frees tasks before their last switch, and some without a word.
- */
-static void kernel_follow_put_fork(struct bpf_program *to, const struct kernel_follow *follow,
-				   const struct tracepoint_field *child)
-{
-	unsigned other;
-
-	bpf_put_call(to, BPF_FUNC_get_current_pid_tgid);
-	put_byte(to, follow, BPF_REG_1, BPF_REG_0);
-	bpf_put_load(to, BPF_B, BPF_REG_3, BPF_REG_1, 0);
-	other = bpf_put_jump(to, BPF_JEQ, BPF_REG_3, KERNEL_FOLLOW_RECORDED);
-	bpf_put_set(to, BPF_REG_3, KERNEL_FOLLOW_NOT);
-	bpf_land(to, other);
-	put_named(to, follow, BPF_REG_1, child);
-	bpf_put_store(to, BPF_B, BPF_REG_1, 0, BPF_REG_3);
-	kernel_follow_put_end(to);
-}
-
-/* A task executes a program: one that waited for that is recorded from now on. It may have taken its leader's number. */
-static void kernel_follow_put_exec(struct bpf_program *to, const struct kernel_follow *follow,
-				   const struct tracepoint_field *task, const struct tracepoint_field *before)
-{
-	unsigned other;
-
-	put_named(to, follow, BPF_REG_1, before);
-	bpf_put_load(to, BPF_B, BPF_REG_2, BPF_REG_1, 0);
-	other = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, KERNEL_FOLLOW_NOT);
-	kernel_follow_put_state(to, BPF_REG_1, KERNEL_FOLLOW_NOT);
-	put_named(to, follow, BPF_REG_1, task);
-	kernel_follow_put_state(to, BPF_REG_1, KERNEL_FOLLOW_RECORDED);
-	bpf_land(to, other);
-	kernel_follow_put_end(to);
-}
-
 /* Watch a tracepoint. */
 static int kernel_follow_take(void *context, const struct tracepoint *point)
 {
@@ -119,16 +54,16 @@ static int kernel_follow_take(void *context, const struct tracepoint *point)
 	const unsigned which = found->which;
 	const struct tracepoint_field *task = tracepoint_field(point, "pid"),
 				      *before = tracepoint_field(point, "old_pid");
-	struct bpf_program code = { .count = 0 };
+	const struct bpf_symbol symbols[] = { { "members", BPF_SYMBOL_VALUE, (uint64_t)follow->members },
+					      { "task", BPF_SYMBOL_NUMBER, task ? task->offset : 0 },
+					      { "before", BPF_SYMBOL_NUMBER, before ? before->offset : 0 },
+					      { 0 } };
 
 	if (!task || task->size != 4 || (which == FOLLOW_EXEC && (!before || before->size != 4)))
 		return -ENOTSUP;
-	bpf_put_copy(&code, BPF_REG_6, BPF_REG_1);
-	if (which == FOLLOW_FORK)
-		kernel_follow_put_fork(&code, follow, task);
-	else
-		kernel_follow_put_exec(&code, follow, task, before);
-	follow->programs[which] = bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code);
+	follow->programs[which] =
+		bpf_load_code(BPF_PROG_TYPE_TRACEPOINT,
+			      which == FOLLOW_FORK ? &kernel_follow_fork : &kernel_follow_exec, symbols);
 	if (follow->programs[which] < 0)
 		return follow->programs[which];
 	follow->watches[which] = bpf_attach_tracepoint(point->id, follow->programs[which]);

@@ -14,23 +14,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "source/kernel/in_kernel/kernel_follow_state.h"
+
 enum {
-	KERNEL_FOLLOW_TASKS = 1 << 22, /* the kernel's limit of thread ids */
 	KERNEL_FOLLOW_PROGRAMS = 2,
 	KERNEL_FOLLOW_MET = 1 << 14,
-};
-
-/* A task's byte in the map. */
-enum kernel_follow_state {
-	KERNEL_FOLLOW_NOT,
-	KERNEL_FOLLOW_WAITS, /* for its exec */
-	KERNEL_FOLLOW_RECORDED,
-};
-
-/* A task that is not recorded, but in whose time a record about one that is was made: it may have ended when that is read. */
-struct kernel_met {
-	uint32_t process;
-	char name[16];
 };
 
 struct kernel_follow {

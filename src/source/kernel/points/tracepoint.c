@@ -353,7 +353,7 @@ static const struct memory_call {
 	{ "sys_exit_rt_sigaction", 2, ACTION_BYTES, 0 },
 	{ "sys_enter_rt_sigprocmask", 1, 8, 0 },
 	{ "sys_exit_rt_sigprocmask", 2, 8, 0 },
-	{ "sys_enter_sendmsg", 1, TRACEPOINT_MESSAGE_HEAD, 0 }, /* and more: kernel_message.h */
+	{ "sys_enter_sendmsg", 1, TRACEPOINT_MESSAGE_HEAD, 0 }, /* and more: kernel_message_c.h */
 	{ "sys_enter_sendmsg", 1, 1, 0 },			/* its control messages */
 	{ "sys_exit_recvmsg", 1, TRACEPOINT_MESSAGE_HEAD, 0 },
 	{ "sys_exit_recvmsg", 1, 1, 0 },

@@ -3,7 +3,8 @@
 #ifndef BURIN_SOURCE_KERNEL_PROGRAMS_KERNEL_APPEND_H
 #define BURIN_SOURCE_KERNEL_PROGRAMS_KERNEL_APPEND_H
 
-#include "source/kernel/programs/kernel_program.h"
+#include "source/kernel/bpf/kernel_layout.h"
+#include "source/kernel/in_kernel/kernel_ring.h"
 #include "wire/wire_record.h"
 
 struct kernel_record {

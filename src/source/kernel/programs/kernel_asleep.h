@@ -6,7 +6,8 @@
 #ifndef BURIN_SOURCE_KERNEL_PROGRAMS_KERNEL_ASLEEP_H
 #define BURIN_SOURCE_KERNEL_PROGRAMS_KERNEL_ASLEEP_H
 
-#include "source/kernel/bpf/kernel_put.h"
+#include "source/kernel/bpf/kernel_layout.h"
+#include "source/kernel/points/tracepoint.h"
 
 enum {
 	KERNEL_ASLEEP_STACK = 256, /* bytes of the names of a stack, with the NUL */

@@ -1,66 +1,126 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * System calls; see kernel_calls.h.
+ * System calls; see kernel_calls.h. The programs are in kernel_calls.bpf.c.
  *
- * The tables are filled before the programs are attached, and do not change afterwards; so programs read them without
- * a lock. Calls of one filter share it: it is written once, and the row has its number.
+ * The tables are filled before the programs are attached, and do not change afterwards; so programs read them without a lock. Calls
+ * of one filter share it: it is written once, and the row has its number.
  *
- * If the kernel refuses a program, parts are left out in this order: the look-up of threads by their stacks, the
- * lists of an exec, the kernel's types. The layout keeps that, so the exits begin where the entries have ended.
+ * If the kernel refuses a program, parts are left out in this order: the lists of an exec, the kernel's types. The layout keeps that, so
+ * the exits begin where the entries have ended.
  */
+#include <assert.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "source/kernel/programs/kernel_call_program.h"
-#include "source/kernel/programs/kernel_calls.h"
 #include "source/kernel/bpf/kernel_filter.h"
-#include "source/kernel/bpf/kernel_late.h"
-#include "source/kernel/bpf/kernel_stacks.h"
+#include "source/kernel/in_kernel/kernel_input.h"
 #include "source/kernel/bpf/kernel_types.h"
+#include "source/kernel/in_kernel/kernel_calls.bpf.h"
+#include "source/kernel/programs/kernel_calls.h"
 
 enum {
 	ENTRIES,
 	EXITS,
 	SIDES,
 	TABLE_BYTES = KERNEL_CALL_ENTRIES * sizeof(struct kernel_syscall),
+	FILTERS_MAX = 16, /* different ones of a side */
 };
 
-/* Where programs are kept, and for which layout they are written. */
+/* All entries, or all exits. */
+struct calls {
+	int map; /* struct kernel_syscall, by number (kernel_points_call()) */
+	struct kernel_filter filters[FILTERS_MAX];
+	unsigned filter_count;
+	unsigned arguments; /* of a call, at most */
+	bool texts;	    /* some have texts */
+	uint32_t kinds;	    /* a bit for each struct kernel_syscall.last that some have */
+};
+
+/* Where programs are kept, and what they need. */
 struct place {
 	struct kernel_files *files;
 	struct kernel_layout *layout;
+	int tables;	       /* map: struct kernel_tables */
 	uint32_t types[SIDES]; /* of the raw tracepoints, in BTF */
+	struct calls sides[SIDES];
 };
 
+/* Where an exec's program finds what it needs; all 0: it is not that program. */
+struct exec {
+	unsigned before, path; /* in the record of sched_process_exec */
+};
+
+/* Write one of the programs. Return: false: it is too long. */
+static bool kernel_calls_write(const struct place *at, const struct bpf_code *code, struct bpf_program *to,
+			       const struct exec *exec)
+{
+	const struct calls *own = &at->sides[code == &kernel_exit ? EXITS : ENTRIES],
+			   *entries = &at->sides[ENTRIES];
+	const bool decides_late = code != &kernel_enter && entries->filter_count;
+	struct bpf_symbol symbols[KERNEL_SYMBOLS];
+	const unsigned count = kernel_symbols(at->layout, symbols);
+	const struct bpf_symbol more[] = {
+		{ "calls", BPF_SYMBOL_MAP, (uint64_t)own->map },
+		{ "entries", BPF_SYMBOL_MAP, (uint64_t)entries->map },
+		{ "tables", BPF_SYMBOL_VALUE, (uint64_t)at->tables },
+		{ "filters", BPF_SYMBOL_NUMBER, own->filter_count },
+		{ "filters_entries", BPF_SYMBOL_NUMBER, decides_late },
+		{ "kinds_of_entries", BPF_SYMBOL_NUMBER, entries->kinds },
+		{ "kinds_of_exits", BPF_SYMBOL_NUMBER, at->sides[EXITS].kinds },
+		{ "most_arguments", BPF_SYMBOL_NUMBER, entries->arguments },
+		{ "has_texts", BPF_SYMBOL_NUMBER, entries->texts },
+		{ "in_kernel", BPF_SYMBOL_NUMBER, exec->path != 0 },
+		{ "exec_number", BPF_SYMBOL_NUMBER, SYS_execve },
+		{ "before", BPF_SYMBOL_NUMBER, exec->before },
+		{ "path", BPF_SYMBOL_NUMBER, exec->path },
+		{ "kernel_chosen", BPF_SYMBOL_FUNCTION, own->filter_count },
+		{ "kernel_entry_chosen", BPF_SYMBOL_FUNCTION, decides_late },
+		{ 0 },
+	};
+
+	static_assert(sizeof(more) / sizeof(more[0]) <= KERNEL_SYMBOLS / 2, "symbols have room");
+	memcpy(symbols + count, more, sizeof(more));
+	bpf_begin(to);
+	if (!bpf_put_code(to, code, symbols))
+		return false;
+	if (own->filter_count && code != &kernel_exec) {
+		bpf_land_symbol(to, code, "kernel_chosen");
+		kernel_filter_put(to, own->filters, own->filter_count);
+	}
+	if (decides_late) {
+		bpf_land_symbol(to, code, "kernel_entry_chosen");
+		kernel_filter_put(to, entries->filters, entries->filter_count);
+	}
+	return bpf_put_called(to, symbols);
+}
+
 /* Write and load the program of the entries or the exits of all system calls. Return: its descriptor; -errno. */
-static int load_raw(struct place *at, const struct kernel_calls *calls, bool exits)
+static int load_raw(struct place *at, bool exits)
 {
 	struct bpf_program code;
 
-	(exits ? kernel_program_exit : kernel_program_enter)(&code, at->layout, calls);
+	if (!kernel_calls_write(at, exits ? &kernel_exit : &kernel_enter, &code, &(struct exec){ 0 }))
+		return -E2BIG;
 	return kernel_files_keep_program(at->files, at->layout->typed
 							    ? bpf_load_typed(&code, at->types[exits])
 							    : bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code));
 }
 
 /* Attach it. A kernel without types, or whose types do not fit, gets a program that takes a helper for the registers. */
-static int attach_raw(struct place *at, const struct kernel_calls *calls, bool exits)
+static int attach_raw(struct place *at, bool exits)
 {
-	int program = load_raw(at, calls, exits);
+	int program = load_raw(at, exits);
 
-	if (program < 0 && at->layout->stacks >= 0) {
-		at->layout->stacks = -1;
-		program = load_raw(at, calls, exits);
-	}
 	if (program < 0 && !at->layout->without_lists) {
 		at->layout->without_lists = true;
-		program = load_raw(at, calls, exits);
+		program = load_raw(at, exits);
 	}
 	if (program < 0 && at->layout->typed) {
 		at->layout->typed = false;
 		at->layout->task = (struct kernel_task_type){ 0 };
-		program = load_raw(at, calls, exits);
+		program = load_raw(at, exits);
 	}
 	if (program < 0)
 		return program;
@@ -71,13 +131,18 @@ static int attach_raw(struct place *at, const struct kernel_calls *calls, bool e
 }
 
 /* Without it, the path of an exec that succeeds is counted as missing if it was not in memory. */
-static int attach_exec(struct place *at, const struct kernel_calls *entries,
-		       const struct kernel_points *points)
+static int attach_exec(struct place *at, const struct kernel_points *points)
 {
+	const struct tracepoint_field *path, *before;
 	struct bpf_program code;
 	int program;
 
-	if (!points->exec.id || !kernel_program_exec(&code, at->layout, entries, SYS_execve, &points->exec))
+	if (!points->exec.id || at->layout->late < 0)
+		return 0;
+	path = tracepoint_field(&points->exec, "filename");
+	before = tracepoint_field(&points->exec, "old_pid");
+	if (!path || path->kind != TRACEPOINT_TEXT || !before || before->size != 4 ||
+	    !kernel_calls_write(at, &kernel_exec, &code, &(struct exec){ before->offset, path->offset }))
 		return 0;
 	program = kernel_files_keep_program(at->files, bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code));
 	return program < 0 ? program
@@ -93,7 +158,7 @@ static void find_types(struct place *at, bool untyped)
 }
 
 /* The number of a filter among those of all calls, from 1. Return: 0: there are too many. */
-static uint8_t kernel_calls_add_filter(struct kernel_calls *calls, const struct wire_filter *filter,
+static uint8_t kernel_calls_add_filter(struct calls *calls, const struct wire_filter *filter,
 				       const struct tracepoint *point)
 {
 	const struct kernel_filter added = { filter, point };
@@ -101,62 +166,51 @@ static uint8_t kernel_calls_add_filter(struct kernel_calls *calls, const struct 
 	for (unsigned n = 0; n < calls->filter_count; n++)
 		if (kernel_filter_same(&calls->filters[n], &added))
 			return (uint8_t)(n + 1);
-	if (calls->filter_count == KERNEL_FILTERS_MAX)
+	if (calls->filter_count == FILTERS_MAX)
 		return 0;
 	calls->filters[calls->filter_count++] = added;
 	return (uint8_t)calls->filter_count;
 }
 
 /* Describe the memory of a call, whose first field is @first. */
-static void add_pieces(struct kernel_calls *calls, struct kernel_syscall *call,
-		       const struct tracepoint *point, unsigned first)
+static void add_pieces(struct kernel_syscall *call, const struct tracepoint *point, unsigned first)
 {
 	for (unsigned n = 0; n < TRACEPOINT_PIECES && first + n < point->count; n++) {
 		const struct tracepoint_field *field = &point->fields[first + n];
 
 		call->pieces[n].place = (uint8_t)(field->list | field->times << KERNEL_PLACE_BITS);
 		call->pieces[n].bytes = (uint8_t)field->size;
-		calls->memory[n] |= 1u << field->list;
-		calls->times[n] |= 1u << field->times;
 	}
 }
 
-/* The value behind the other fields. */
-static unsigned kernel_calls_find_last(struct kernel_calls *calls, struct kernel_syscall *call,
-				       const struct tracepoint *point)
+/* The part of the record behind the other fields. */
+static unsigned kernel_calls_find_last(struct kernel_syscall *call, const struct tracepoint *point)
 {
-	for (unsigned n = 0; n < point->count; n++) {
-		if (point->fields[n].kind == TRACEPOINT_SOCKET) {
-			calls->sockets = true;
+	for (unsigned n = 0; n < point->count; n++)
+		switch (point->fields[n].kind) {
+		case TRACEPOINT_SOCKET:
 			return point->fields[n].socket;
-		}
-		if (point->fields[n].kind == TRACEPOINT_CALL_NUMBER) {
-			calls->numbers = true;
+		case TRACEPOINT_CALL_NUMBER:
 			return KERNEL_HAS_NUMBER;
-		}
-		if (point->fields[n].kind == TRACEPOINT_VECTORS) {
-			calls->vectors = true;
+		case TRACEPOINT_VECTORS:
 			return KERNEL_HAS_VECTORS;
-		}
-		if (point->fields[n].kind == TRACEPOINT_POINTED) {
-			add_pieces(calls, call, point, n);
+		case TRACEPOINT_POINTED:
+			add_pieces(call, point, n);
 			return KERNEL_HAS_MEMORY;
-		}
-		if (point->fields[n].kind == TRACEPOINT_LIST) {
-			calls->lists = true;
+		case TRACEPOINT_LIST:
 			return point->fields[n].list == 2 ? KERNEL_HAS_LIST_THIRD : KERNEL_HAS_LIST;
+		default:
+			break;
 		}
-	}
 	return 0;
 }
 
 /* Describe a system call to the programs. */
-static int kernel_calls_describe(struct kernel_calls *calls, struct kernel_syscall *call,
+static int kernel_calls_describe(struct calls *calls, struct kernel_syscall *call,
 				 const struct kernel_points *points, size_t n, bool enters)
 {
 	const struct tracepoint *point = &points->points[n];
 	const unsigned count = enters ? tracepoint_arguments(point) : 0;
-	const unsigned last = kernel_calls_find_last(calls, call, point);
 
 	call->id = points->ids[n];
 	call->count = (uint8_t)(count < KERNEL_ARGUMENTS ? count : KERNEL_ARGUMENTS);
@@ -164,7 +218,10 @@ static int kernel_calls_describe(struct kernel_calls *calls, struct kernel_sysca
 		call->shorts |= (uint8_t)((point->fields[argument].bytes == 4) << argument);
 		call->texts |= (uint8_t)((point->fields[argument].kind == TRACEPOINT_USER_TEXT) << argument);
 	}
-	call->count |= (uint8_t)(last << KERNEL_COUNT_BITS);
+	call->last = (uint8_t)kernel_calls_find_last(call, point);
+	calls->kinds |= 1u << call->last;
+	calls->texts |= call->texts != 0;
+	calls->arguments = call->count > calls->arguments ? call->count : calls->arguments;
 	if (kernel_points_filter(points, n)) {
 		call->filter = kernel_calls_add_filter(calls, kernel_points_filter(points, n), point);
 		if (!call->filter)
@@ -182,7 +239,7 @@ static void fill_unnamed(const struct kernel_points *points, struct kernel_sysca
 }
 
 /* Describe all of them. @used: set to whether there are entries, and exits */
-static int fill_tables(const struct kernel_points *points, struct kernel_calls calls[SIDES],
+static int fill_tables(const struct kernel_points *points, struct calls calls[SIDES],
 		       struct kernel_syscall *const tables[SIDES], bool used[SIDES])
 {
 	bool enters;
@@ -207,28 +264,43 @@ static int fill_tables(const struct kernel_points *points, struct kernel_calls c
 	return error;
 }
 
+/* The tables of tracepoint.h, which do not change. Return: a map; -errno. */
+static int make_constants(void)
+{
+	struct kernel_tables tables = { 0 };
+
+	static_assert((int)TRACEPOINT_CONDITIONS <= (int)KERNEL_CONDITIONS, "conditions have room");
+	memcpy(tables.conditions, tracepoint_conditions, sizeof(tracepoint_conditions));
+	for (unsigned n = 0; n < tracepoint_command_count && n < (unsigned)KERNEL_COMMANDS; n++)
+		tables.commands[n] = tracepoint_commands[n];
+	return bpf_map_constant(&tables, sizeof(tables));
+}
+
 /* Make the maps of both tables, and of calls whose arguments are read again. @tables: the mapped ones */
-static int make_tables(struct place *at, const struct kernel_points *points, struct kernel_calls calls[SIDES],
+static int make_tables(struct place *at, const struct kernel_points *points,
 		       struct kernel_syscall *tables[SIDES])
 {
 	static const struct bpf_map table = { BPF_MAP_TYPE_ARRAY, sizeof(uint32_t),
 					      sizeof(struct kernel_syscall), KERNEL_CALL_ENTRIES,
 					      BPF_F_MMAPABLE };
-	int error = 0;
+	static const struct bpf_map late = { BPF_MAP_TYPE_HASH, sizeof(uint32_t), sizeof(struct kernel_late),
+					     KERNEL_LATE_CALLS, 0 };
+	int error;
 
+	at->tables = make_constants();
+	error = kernel_files_keep(at->files, at->tables);
 	for (unsigned n = 0; n < SIDES && !error; n++) {
-		calls[n] = (struct kernel_calls){ .map = bpf_map_make(&table) };
-		error = kernel_files_keep(at->files, calls[n].map);
+		at->sides[n].map = bpf_map_make(&table);
+		error = kernel_files_keep(at->files, at->sides[n].map);
 		if (error)
 			break;
-		tables[n] = mmap(NULL, TABLE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, calls[n].map, 0);
+		tables[n] = mmap(NULL, TABLE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, at->sides[n].map, 0);
 		if (tables[n] == MAP_FAILED)
 			error = -errno;
 	}
 	if (error || !points->late)
 		return error;
-	at->layout->late = kernel_late_make();
-	calls[EXITS].entries = &calls[ENTRIES];
+	at->layout->late = bpf_map_make(&late);
 	return kernel_files_keep(at->files, at->layout->late);
 }
 
@@ -237,22 +309,17 @@ int kernel_calls_attach(struct kernel_files *files, struct kernel_layout *layout
 {
 	struct place at = { .files = files, .layout = layout };
 	struct kernel_syscall *tables[SIDES] = { MAP_FAILED, MAP_FAILED };
-	struct kernel_calls calls[SIDES];
 	bool used[SIDES] = { false };
-	int error = make_tables(&at, points, calls, tables);
+	int error = make_tables(&at, points, tables);
 
 	if (!error)
-		error = fill_tables(points, calls, tables, used);
+		error = fill_tables(points, at.sides, tables, used);
 	for (unsigned n = 0; n < SIDES; n++)
 		if (tables[n] != MAP_FAILED)
 			munmap(tables[n], TABLE_BYTES);
 	find_types(&at, untyped);
-	if (!error && layout->typed && layout->task.stack && layout->task.cast) {
-		layout->stacks = kernel_stacks_make();
-		error = kernel_files_keep(files, layout->stacks);
-	}
 	for (unsigned n = 0; n < SIDES && !error; n++)
 		if (used[n])
-			error = attach_raw(&at, &calls[n], n == EXITS);
-	return error ? error : attach_exec(&at, &calls[ENTRIES], points);
+			error = attach_raw(&at, n == EXITS);
+	return error ? error : attach_exec(&at, points);
 }

@@ -5,7 +5,7 @@
 
 #include "source/kernel/bpf/kernel_files.h"
 #include "source/kernel/programs/kernel_points.h"
-#include "source/kernel/bpf/kernel_put.h"
+#include "source/kernel/bpf/kernel_layout.h"
 
 /*
  * kernel_calls_attach - attach to the entries and the exits of the chosen system calls.

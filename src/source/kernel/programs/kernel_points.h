@@ -8,13 +8,10 @@
 #include "filter/filter_entry.h"
 #include "session/session.h"
 #include "source/kernel/points/task_names.h"
+#include "source/kernel/in_kernel/kernel_input.h"
 #include "source/kernel/points/tracepoint.h"
 
 enum {
-	KERNEL_CALLS = 512, /* numbers of system calls; the largest that has a name is below */
-	KERNEL_CALL_UNNAMED = KERNEL_CALLS, /* stands for all others ... */
-	KERNEL_CALL_COMPAT,		    /* ... and for those of another interface (unnamed_calls.h) */
-	KERNEL_CALL_ENTRIES,
 	KERNEL_WHY = 320,
 };
 
@@ -45,7 +42,7 @@ int kernel_points_choose(struct kernel_points *points, int events, const char *c
 			 bool calls_by_number, char why[KERNEL_WHY]);
 
 /*
- * kernel_points_add_late - add the events of arguments that are read at the exits of system calls (kernel_late.h).
+ * kernel_points_add_late - add the events of arguments that are read at the exits of system calls (struct kernel_late).
  * @events: of tracefs_open()
  * Return: 0 or -errno.
  */

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The programs at tracepoints; see kernel_program.h. Registers: as kernel_record.c has them.
+ * The programs at tracepoints; see kernel_program.h. kernel_event.bpf.c is what they share. The rest is written here, for the fields and
+ * the filter of one event.
  *
- * The order of a program: first the task, since most records of others end there; then the filter, which needs no
- * ring; then it takes a ring, and from there on each way out must release it. The clock is read behind that, so a
- * ring's times are in the order of its records.
- *
- * Numbers have fixed places, which are added up when the program is written (`at`). A text has as many bytes as are
- * found: register 9 moves behind it, and later fields are at fixed distances from there. So kernel_record_commit()
- * finds the record's begin again, by the tail. kernel_program_longest() is what all fields can take at most; if that is more than
- * KERNEL_RECORD_MAX, there is no program.
- *
- * A program is written a second time if its stack is too large for the question whether an interrupt runs
- * (kernel_interrupt_holds()): then the field says that this is unknown.
+ * Numbers have fixed places, which are added up when the part is written (`at`). A text has as many bytes as are found:
+ * KERNEL_REG_PLACE moves behind it, and later fields are at fixed distances from there. kernel_program_longest() is what all fields can
+ * take at most; if that is more than KERNEL_RECORD_MAX, there is no program.
  */
 #include <string.h>
 
 #include "source/kernel/bpf/kernel_filter.h"
-#include "source/kernel/bpf/kernel_packets.h"
+#include "source/kernel/in_kernel/kernel_input.h"
+#include "source/kernel/in_kernel/kernel_registers.h"
+#include "source/kernel/in_kernel/kernel_ring.h"
+#include "source/kernel/in_kernel/kernel_event.bpf.h"
+#include "source/kernel/points/kernel_follow.h"
 #include "source/kernel/programs/kernel_program.h"
-#include "source/kernel/bpf/kernel_record.h"
+#include "wire/wire_context.h"
+#include "wire/wire_record.h"
 
 /* The field that names another task whose membership counts, too. */
 static const struct tracepoint_field *named_task(const struct tracepoint *point)
@@ -39,89 +37,53 @@ static const struct tracepoint_field *named_task(const struct tracepoint *point)
 
 /* ---- the fields */
 
-/* Put a text, whose address is in register 3. Register 9 moves behind it. */
-static void kernel_program_put_text(struct bpf_program *to, int at, const struct tracepoint_field *field)
-{
-	kernel_put_text(to, BPF_REG_9, KERNEL_SLOTS + at, field);
-	kernel_record_advance(to);
-}
-
-/* Put whether an interrupt runs, and whether it is one that delivers a packet of the current thread. */
-static void put_interrupt(struct bpf_program *to, const struct kernel_layout *layout, int at)
-{
-	unsigned none;
-
-	if (!kernel_has_registers(layout) || layout->own_stacks) {
-		bpf_put(to, BPF_ST | BPF_MEM | BPF_B, BPF_REG_9, 0, KERNEL_SLOTS + at,
-			KERNEL_INTERRUPT_UNKNOWN);
-		return;
-	}
-	kernel_put_interrupt(to, KERNEL_RING(scratch));
-	bpf_put_store(to, BPF_B, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
-	if (layout->packets < 0)
-		return;
-	none = bpf_put_jump(to, BPF_JEQ, BPF_REG_2, KERNEL_INTERRUPT_NONE);
-	kernel_packets_test(to, layout, KERNEL_STACK_TID);
-	bpf_put_store(to, BPF_B, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
-	bpf_land(to, none);
-}
-
 static bool kernel_program_is_text(enum tracepoint_kind kind)
 {
 	return kind == TRACEPOINT_CHARS || kind == TRACEPOINT_TEXT || kind == TRACEPOINT_USER_TEXT ||
 	       kind == TRACEPOINT_KERNEL_TEXT;
 }
 
-/* Put an argument of a probe. Return: as kernel_program_put_field(). */
-static int put_probe_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
+/* Copy a number from the context. */
+static void kernel_program_put_number(struct bpf_program *to, int at, unsigned bytes, unsigned offset)
 {
-	kernel_put_argument(to, field);
+	bpf_put_load(to, kernel_size_code(bytes), BPF_REG_1, KERNEL_REG_CONTEXT, (int)offset);
+	bpf_put_store(to, kernel_size_code(bytes), KERNEL_REG_PLACE, at, BPF_REG_1);
+}
+
+static void kernel_program_put_text(struct bpf_program *to, int at, const struct tracepoint_field *field)
+{
+	kernel_put_text(to, KERNEL_REG_PLACE, at, field);
+	bpf_put_alu_register(to, BPF_ADD, KERNEL_REG_PLACE, BPF_REG_0);
+	bpf_put_alu_register(to, BPF_ADD, KERNEL_REG_BYTES, BPF_REG_0);
+}
+
+/* Copy a field. Return: the bytes by which KERNEL_REG_PLACE does not move. */
+static int kernel_program_put_field(struct bpf_program *to, int at, const struct tracepoint_field *field)
+{
 	if (kernel_program_is_text(field->kind)) {
-		bpf_put_copy(to, BPF_REG_3, BPF_REG_1);
 		kernel_program_put_text(to, at, field);
 		return 0;
 	}
-	bpf_put_store(to, kernel_size_code(field->bytes), BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_1);
+	if (field->source.place != TRACEPOINT_RECORD) {
+		kernel_put_argument(to, field);
+		bpf_put_store(to, kernel_size_code(field->bytes), KERNEL_REG_PLACE, at, BPF_REG_1);
+	} else if (field->kind == TRACEPOINT_CALL || field->kind == TRACEPOINT_INTERRUPT) {
+		bpf_put_store(to, kernel_size_code(field->bytes), KERNEL_REG_PLACE, at, KERNEL_REG_FOUND);
+	} else if (field->kind == TRACEPOINT_ARRAY) {
+		bpf_put(to, BPF_ST | BPF_MEM | BPF_H, KERNEL_REG_PLACE, 0, at, field->size / field->element);
+		for (unsigned n = 0; n < field->size; n += field->element)
+			kernel_program_put_number(to, at + 2 + (int)n, field->element, field->offset + n);
+		return 2 + field->size;
+	} else {
+		kernel_program_put_number(to, at, field->bytes, field->offset);
+	}
 	return field->bytes;
 }
 
-/* Put a field of the kernel's record. Return: the bytes by which register 9 does not move. */
-static int kernel_program_put_field(struct bpf_program *to, const struct kernel_layout *layout, int at,
-				    const struct tracepoint_field *field)
+/* All fields, at most. */
+static unsigned kernel_program_longest(const struct tracepoint *point)
 {
-	const unsigned element = field->element;
-
-	if (field->source.place != TRACEPOINT_RECORD)
-		return put_probe_field(to, at, field);
-	switch (field->kind) {
-	case TRACEPOINT_INTEGER:
-	case TRACEPOINT_POINTER:
-		kernel_record_number(to, at, field->bytes, field->offset);
-		return field->bytes;
-	case TRACEPOINT_CALL:
-		kernel_put_call(to, layout);
-		bpf_put_store(to, BPF_H, BPF_REG_9, KERNEL_SLOTS + at, BPF_REG_2);
-		return field->bytes;
-	case TRACEPOINT_INTERRUPT:
-		put_interrupt(to, layout, at);
-		return field->bytes;
-	case TRACEPOINT_ARRAY:
-		bpf_put(to, BPF_ST | BPF_MEM | BPF_H, BPF_REG_9, 0, KERNEL_SLOTS + at,
-			(int)(field->size / element));
-		for (unsigned n = 0; n < field->size; n += element)
-			kernel_record_number(to, at + 2 + (int)n, element, field->offset + n);
-		return 2 + field->size;
-	default:
-		kernel_put_text_address(to, BPF_REG_3, field);
-		kernel_program_put_text(to, at, field);
-		return 0;
-	}
-}
-
-/* The longest record, with its padding. */
-static unsigned kernel_program_longest(const struct kernel_layout *layout, const struct tracepoint *point)
-{
-	unsigned bytes = kernel_record_payload(layout) + WIRE_ALIGN;
+	unsigned bytes = 0;
 
 	for (unsigned n = 0; n < point->count; n++) {
 		const struct tracepoint_field *field = &point->fields[n];
@@ -137,59 +99,97 @@ static unsigned kernel_program_longest(const struct kernel_layout *layout, const
 	return bytes;
 }
 
-/* Some kernels remove a breakpoint whose program returns 1; all refuse a program at a function's entry that does. */
-static void return_nothing(struct bpf_program *to)
+/* ---- the parts */
+
+/* kernel_named(): the number that a field has. */
+static void kernel_program_put_named(struct bpf_program *to, const struct tracepoint_field *field)
 {
-	for (unsigned n = 0; n + 1 < to->count; n++)
-		if (to->code[n].code == (BPF_ALU64 | BPF_MOV | BPF_K) && to->code[n].dst_reg == BPF_REG_0 &&
-		    to->code[n + 1].code == (BPF_JMP | BPF_EXIT))
-			to->code[n].imm = 0;
+	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_1, field->offset);
+	bpf_put_end(to);
 }
 
-static void kernel_program_write_program(struct bpf_program *to, const struct kernel_layout *layout,
-					 const struct tracepoint *point, const struct wire_filter *filter,
-					 uint16_t id)
+/* kernel_fields(): copy all, and return their bytes. */
+static void kernel_program_put_fields(struct bpf_program *to, const struct tracepoint *point)
 {
-	int at = kernel_record_payload(layout);
-	bool texts = false;
+	int at = 0;
 
-	bpf_begin(to);
-	bpf_put_copy(to, BPF_REG_6, BPF_REG_1);
-	/* The exec of a command gives it its name before it begins to be recorded. */
-	kernel_record_filter(to, layout, named_task(point), strcmp(point->system, "task") == 0);
-	if (filter)
-		kernel_filter_put(to, layout, &(struct kernel_filter){ filter, point });
-	kernel_record_begin(to, layout, kernel_program_longest(layout, point));
-	for (unsigned n = 0; n < point->count; n++)
-		texts |= point->fields[n].recorded && kernel_program_is_text(point->fields[n].kind);
-	if (texts)
-		bpf_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_REG_10, 0, KERNEL_STACK_TEXTS, 0);
+	bpf_put_copy(to, KERNEL_REG_CONTEXT, BPF_REG_1);
+	bpf_put_copy(to, KERNEL_REG_PLACE, BPF_REG_2);
+	bpf_put_copy(to, KERNEL_REG_FOUND, BPF_REG_3);
+	bpf_put_set(to, KERNEL_REG_BYTES, 0);
 	for (unsigned n = 0; n < point->count; n++)
 		if (point->fields[n].recorded)
-			at += kernel_program_put_field(to, layout, at, &point->fields[n]);
-	if (!id) {
-		bpf_put_copy(to, BPF_REG_1, BPF_REG_6);
-		bpf_put_call(to, BPF_FUNC_get_attach_cookie);
-		bpf_put_copy(to, BPF_REG_5, BPF_REG_0);
+			at += kernel_program_put_field(to, at, &point->fields[n]);
+	bpf_put_copy(to, BPF_REG_0, KERNEL_REG_BYTES);
+	bpf_put_alu(to, BPF_ADD, BPF_REG_0, at);
+	bpf_put_end(to);
+}
+
+/* What its fields need besides the kernel's record. @value: what it is where the kernel cannot know it */
+static enum kernel_found kernel_program_finds(const struct kernel_layout *layout,
+					      const struct tracepoint *point, int *value)
+{
+	for (unsigned n = 0; n < point->count; n++) {
+		const enum tracepoint_kind kind = point->fields[n].kind;
+
+		if (!point->fields[n].recorded || (kind != TRACEPOINT_CALL && kind != TRACEPOINT_INTERRUPT))
+			continue;
+		*value = kind == TRACEPOINT_CALL ? (int)KERNEL_CALL_UNKNOWN : (int)KERNEL_INTERRUPT_UNKNOWN;
+		if (!kernel_has_registers(layout))
+			return KERNEL_FOUND_NOTHING;
+		return kind == TRACEPOINT_CALL ? KERNEL_FOUND_CALL : KERNEL_FOUND_INTERRUPT;
 	}
-	kernel_record_commit(to, layout, at, texts, id);
-	kernel_put_exit(to);
-	if (point->is_probe || point->function)
-		return_nothing(to);
+	*value = 0;
+	return KERNEL_FOUND_NOTHING;
 }
 
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id)
 {
-	bpf_begin(to);
-	if (kernel_program_longest(layout, point) > KERNEL_RECORD_MAX)
-		return false;
-	kernel_program_write_program(to, layout, point, filter, id);
-	if (!kernel_interrupt_holds(to)) {
-		struct kernel_layout apart = *layout;
+	const struct tracepoint_field *named = named_task(point);
+	const unsigned longest = kernel_program_longest(point);
+	/* The exec of a command gives it its name before it begins to be recorded. */
+	const bool early = strcmp(point->system, "task") == 0;
+	struct bpf_symbol symbols[KERNEL_SYMBOLS];
+	const unsigned count = kernel_symbols(layout, symbols);
+	int value;
+	const enum kernel_found found = kernel_program_finds(layout, point, &value);
+	const struct bpf_symbol own[] = {
+		{ "least_state", BPF_SYMBOL_NUMBER, early ? KERNEL_FOLLOW_WAITS : KERNEL_FOLLOW_RECORDED },
+		{ "names_task", BPF_SYMBOL_NUMBER, named != NULL },
+		{ "found", BPF_SYMBOL_NUMBER, found },
+		{ "found_value", BPF_SYMBOL_NUMBER, (uint64_t)(int64_t)value },
+		{ "filters", BPF_SYMBOL_NUMBER, filter != NULL },
+		{ "longest", BPF_SYMBOL_NUMBER, longest },
+		{ "id", BPF_SYMBOL_NUMBER, id },
+		{ "in_kernel", BPF_SYMBOL_NUMBER, false },
+		/*
+		 * 1: events of others at this tracepoint go on; with 0 the kernel passes it to no perf event. But some kernels
+		 * remove a breakpoint whose program returns 1, and all refuse a program at a function's entry that does.
+		 */
+		{ "result", BPF_SYMBOL_NUMBER, !point->is_probe && !point->function },
+		{ "kernel_named", BPF_SYMBOL_FUNCTION, named != NULL },
+		{ "kernel_chosen", BPF_SYMBOL_FUNCTION, filter != NULL },
+		{ "kernel_fields", BPF_SYMBOL_FUNCTION, true },
+		{ 0 },
+	};
 
-		apart.own_stacks = true;
-		kernel_program_write_program(to, &apart, point, filter, id);
+	bpf_begin(to);
+	if (longest + sizeof(struct wire_compact) + wire_context_bytes(layout->context) + WIRE_ALIGN >
+	    KERNEL_RECORD_MAX)
+		return false;
+	memcpy(symbols + count, own, sizeof(own));
+	if (!bpf_put_code(to, &kernel_event, symbols))
+		return false;
+	if (named) {
+		bpf_land_symbol(to, &kernel_event, "kernel_named");
+		kernel_program_put_named(to, named);
 	}
-	return !to->full;
+	if (filter) {
+		bpf_land_symbol(to, &kernel_event, "kernel_chosen");
+		kernel_filter_put(to, &(struct kernel_filter){ filter, point }, 1);
+	}
+	bpf_land_symbol(to, &kernel_event, "kernel_fields");
+	kernel_program_put_fields(to, point);
+	return bpf_put_called(to, symbols);
 }

@@ -5,8 +5,8 @@
 #ifndef BURIN_SOURCE_KERNEL_PROGRAMS_KERNEL_PROGRAM_H
 #define BURIN_SOURCE_KERNEL_PROGRAMS_KERNEL_PROGRAM_H
 
+#include "source/kernel/bpf/kernel_layout.h"
 #include "source/kernel/bpf/kernel_put.h"
-#include "source/kernel/bpf/kernel_ring.h"
 
 /*
  * kernel_program_write - write the program of a tracepoint that is no system call's: BPF_PROG_TYPE_TRACEPOINT.

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "source/kernel/bpf/kernel_put.h"
+#include "source/kernel/in_kernel/kernel_registers.h"
 #include "source/kernel/programs/kernel_raw.h"
 
 struct raw {

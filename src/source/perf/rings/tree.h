@@ -22,6 +22,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "source/perf/rings/tree_state.h"
+
 enum tree_program {
 	TREE_FORK,
 	TREE_EXEC,
@@ -54,12 +56,6 @@ struct tree {
  * Return: 0 or -errno; then tree_close() has nothing to do.
  */
 int tree_open(struct tree *tree, unsigned room, char *why, size_t bytes);
-
-enum tree_state {
-	TREE_WAITS,  /* for its exec: then it becomes a member */
-	TREE_MEMBER, /* with all its threads */
-	TREE_PARENT, /* its threads that exist have events of their own; those that begin are members */
-};
 
 /*
  * tree_add - add a process that exists; what it and its children begin is added by the kernel.

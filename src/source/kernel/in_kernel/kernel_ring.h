@@ -10,16 +10,14 @@
  *
  * Times are CLOCK_MONOTONIC in ns; kernel_clock.h converts them when the records are read.
  */
-#ifndef BURIN_SOURCE_KERNEL_BPF_KERNEL_RING_H
-#define BURIN_SOURCE_KERNEL_BPF_KERNEL_RING_H
+#ifndef BURIN_SOURCE_KERNEL_IN_KERNEL_KERNEL_RING_H
+#define BURIN_SOURCE_KERNEL_IN_KERNEL_KERNEL_RING_H
 
-#include "ring/ring.h"
-#include "source/kernel/bpf/kernel_put.h"
 #include "wire/wire_packet.h"
 #include "wire/wire_ring.h"
 
-/* The offset of a member in a ring. */
-#define KERNEL_RING(member) ((int)offsetof(struct kernel_ring, member))
+struct kernel_layout;
+struct ring;
 
 enum {
 	/*
@@ -44,12 +42,14 @@ struct kernel_ring {
 	uint64_t clock;	 /* of ring 0: the descriptor of the shared clock + 1 (kernel_share.h) */
 	uint64_t scratch;
 	uint64_t
-		unread; /* of ring 0: calls with texts that could not be read at the exit, either (kernel_late.h) */
-	uint64_t zero; /* always: a 0 that the verifier does not know */
+		unread; /* of ring 0: calls with texts that could not be read at the exit, either (struct kernel_late) */
 	struct {
-		uint64_t tail, bytes, places[2], counts[2];
-	} list; /* of the program that has the ring (kernel_list.h) */
-	uint64_t reserved[18];
+		uint64_t bytes;	       /* so far */
+		uint64_t unread;       /* not 0: a text or a structure of the process could not be read */
+		uint64_t copied, left; /* kernel_message_c.h */
+		uint64_t begin, list, counts[2]; /* kernel_list_c.h */
+	} fields; /* of the record of a system call, by the program that has the ring */
+	uint64_t reserved[17];
 	struct wire_packet header; /* of new packets */
 };
 

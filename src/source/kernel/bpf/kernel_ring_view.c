@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Rings in a map of the kernel; see kernel_ring.h. */
+/* Rings in a map of the kernel; see in_kernel/kernel_ring.h. */
+#include "ring/ring.h"
 #include "session/session.h"
-#include "source/kernel/bpf/kernel_ring.h"
+#include "source/kernel/bpf/kernel_layout.h"
+#include "source/kernel/in_kernel/kernel_ring.h"
 
 unsigned kernel_ring_count(void)
 {
