@@ -102,7 +102,7 @@ bool bpf_put_called(struct bpf_program *to, const struct bpf_symbol *symbols)
 
 int bpf_load_code(enum bpf_prog_type type, const struct bpf_code *code, const struct bpf_symbol *symbols)
 {
-	struct bpf_program *program = malloc(sizeof(*program)); /* 32 KiB: some threads have small stacks */
+	struct bpf_program *program = malloc(sizeof(*program)); /* 66 KiB: some threads have small stacks */
 	int result = -ENOMEM;
 
 	if (!program)

@@ -9,7 +9,7 @@
 
 #include "bpf/bpf_program.h"
 
-/* An instruction that loads what a symbol means: extern in the program. */
+/* An instruction that loads or calls a symbol, which is extern in the program. */
 struct bpf_place {
 	unsigned at;
 	const char *symbol;
@@ -21,7 +21,7 @@ struct bpf_code {
 	unsigned count, place_count;
 };
 
-/* What a symbol means. */
+/* The meaning of a symbol. */
 struct bpf_symbol {
 	const char *name;
 	enum {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * Parts of programs that are written when the recording begins: where the fields of an event are, and what a filter tests, is known only
- * then. Each part is a function that a program in C calls (kernel_event.bpf.c, kernel_calls.bpf.c). What it needs
- * all the time is in registers with names; registers 0 to 5 change with each call.
+ * then. Each part is a function that a program in C calls (kernel_event.bpf.c, kernel_calls.bpf.c). Registers with names hold
+ * its values; registers 0 to 5 change with each call.
  */
 #ifndef BURIN_SOURCE_KERNEL_BPF_KERNEL_PUT_H
 #define BURIN_SOURCE_KERNEL_BPF_KERNEL_PUT_H

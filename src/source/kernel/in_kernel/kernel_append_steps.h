@@ -57,7 +57,7 @@ enum {
 	KERNEL_HEADER_WORDS = sizeof(struct wire_packet) / 8,
 };
 
-/* What is equal for all rings of a recording. */
+/* The values that are equal for all rings of a recording. */
 struct kernel_geometry {
 	uint64_t window;	/* packets of a ring, a power of two */
 	uint64_t reach;		/* ns after its base that a packet's compact records reach */
@@ -132,7 +132,7 @@ KERNEL_INLINE char *kernel_fields_at(struct kernel_ring *ring, const struct kern
 	return context + of->context_bytes;
 }
 
-/* What is in front of a record's fields. */
+/* The values in front of a record's fields. */
 struct kernel_head {
 	uint64_t ns;
 	uint32_t tid;

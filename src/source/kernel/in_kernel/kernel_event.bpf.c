@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The program at a tracepoint, a probe, or a function of the kernel. What differs between them is written when the recording begins
- * (kernel_program.c), since only then tracefs says where fields are, and the user what is to be recorded:
+ * The program at a tracepoint, a probe, or a function of the kernel. It calls functions that are written for one event when the recording
+ * begins (kernel_program.c), since only then tracefs says where fields are, and the user what is to be recorded:
  *
  *	kernel_named()	the task that the record names, if its membership counts, too
  *	kernel_chosen()	the filter
@@ -67,7 +67,8 @@ BPF_INLINE int64_t kernel_event_interrupt(struct kernel_ring *ring, uint32_t thr
 
 int kernel_event(const void *context)
 {
-	const uint32_t thread = kernel_thread(kernel_current());
+	const struct bpf_task *current = kernel_current();
+	const uint32_t thread = kernel_thread(current);
 	int64_t found = (int64_t)BPF_NUMBER(found_value);
 	struct kernel_open open;
 	uint64_t bytes;
@@ -75,7 +76,7 @@ int kernel_event(const void *context)
 	if (!kernel_event_is_recorded(context, thread))
 		return (int)BPF_NUMBER(result);
 	if (BPF_NUMBER(found) == KERNEL_FOUND_CALL)
-		found = kernel_call_of(bpf_get_current_task_btf());
+		found = kernel_call_of(BPF_NUMBER(task_id) ? current : bpf_get_current_task_btf());
 	if (BPF_NUMBER(filters) && !kernel_chosen(context, thread, found))
 		return (int)BPF_NUMBER(result);
 	if (!kernel_begin(&open, BPF_NUMBER(longest)))

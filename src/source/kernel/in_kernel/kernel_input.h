@@ -41,11 +41,6 @@ enum {
 	KERNEL_HAS_MEMORY,
 };
 
-enum {
-	KERNEL_COMMANDS = 16,
-	KERNEL_CONDITIONS = 8,
-};
-
 /* Tables of tracepoint.h: the value of the map `tables`, which does not change. */
 struct kernel_tables {
 	struct tracepoint_condition conditions[KERNEL_CONDITIONS];

@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 enum {
+	KERNEL_COMMANDS = 16,	     /* room for tracepoint_commands ... */
+	KERNEL_CONDITIONS = 8,	     /* ... and conditions, in struct kernel_tables; a power of two */
 	TRACEPOINT_TEXT_MAX = 256,   /* of a recorded text of dynamic size, with its NUL */
 	TRACEPOINT_ARRAY_MAX = 64,   /* bytes of an array */
 	TRACEPOINT_SOCKET_MAX = 128, /* of a socket's address: the kernel's limit */

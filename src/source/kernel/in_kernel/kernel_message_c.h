@@ -69,7 +69,7 @@ BPF_INLINE void kernel_copy_data(const struct kernel_open *open, char *array,
 	}
 }
 
-/* Copy the vectors, and what they lead to. Return: false: a vector is missing */
+/* Copy the vectors, and what they lead to. */
 BPF_INLINE void kernel_copy_vectors(const struct kernel_open *open, char *array, char *to, uint64_t from,
 				    uint64_t count, bool with_data)
 {

@@ -18,6 +18,7 @@
  * interface of Linux, whose structures do not change. A size is the most that is copied: the process may have less
  * there, and then the array is empty.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -296,6 +297,9 @@ const struct tracepoint_command tracepoint_commands[] = {
 	{ FIONREAD, 4, true },	 { FIONBIO, 4, false },	   { FIOASYNC, 4, false },
 };
 const unsigned tracepoint_command_count = sizeof(tracepoint_commands) / sizeof(tracepoint_commands[0]);
+
+static_assert(sizeof(tracepoint_commands) / sizeof(tracepoint_commands[0]) <= KERNEL_COMMANDS,
+	      "commands have room");
 
 /* Three sets of descriptors, and a time. */
 #define SET_LINES(name)                                                               \

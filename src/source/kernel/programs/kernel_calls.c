@@ -271,7 +271,7 @@ static int make_constants(void)
 
 	static_assert((int)TRACEPOINT_CONDITIONS <= (int)KERNEL_CONDITIONS, "conditions have room");
 	memcpy(tables.conditions, tracepoint_conditions, sizeof(tracepoint_conditions));
-	for (unsigned n = 0; n < tracepoint_command_count && n < (unsigned)KERNEL_COMMANDS; n++)
+	for (unsigned n = 0; n < tracepoint_command_count; n++)
 		tables.commands[n] = tracepoint_commands[n];
 	return bpf_map_constant(&tables, sizeof(tables));
 }
