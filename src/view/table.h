@@ -18,7 +18,7 @@
 #include "view/json.h"
 
 enum {
-	TABLE_NAMES_MAX = 8,
+	TABLE_NAMES_MAX = 16,
 	TABLE_COLUMNS_MAX = 32,
 };
 

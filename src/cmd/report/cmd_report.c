@@ -7,6 +7,7 @@
 
 #include "cmd/report/open_calls.h"
 #include "cmd/report/report_kernel.h"
+#include "cmd/report/report_spans.h"
 #include "view/calls/call_stats.h"
 
 enum {
@@ -16,11 +17,20 @@ enum {
 
 static struct view_report report = { .min = -1 };
 static const char *callers, *callees, *critical;
-static bool calls, syscalls, sched, suggest, tree, json, csv, verbose;
-static unsigned order;
+static const char *by;
+static struct report_spans span_options;
+static bool calls, syscalls, sched, spans, suggest, tree, json, csv, verbose;
+static unsigned order = CALL_BY_MAX + 1; /* none was given */
 
-/* The last given option that trees do not have, and the one that makes a tree. */
-static char of_rows[OPTION_NAME], of_tree[OPTION_NAME];
+/* The last given option that trees do not have, the one that makes a tree, and the last one that only spans have. */
+static char of_rows[OPTION_NAME], of_tree[OPTION_NAME], of_spans[OPTION_NAME];
+
+/* The parts depend on what is counted: see cmd_report_complete_by() and report_spans.c. */
+static bool take_by(const char *text)
+{
+	by = text;
+	return *text;
+}
 
 static bool parse_by(const char *text)
 {
@@ -71,6 +81,21 @@ static const struct cmd_option table[] = {
 		"--sched", &sched,
 		"print of each thread how long it ran, waited for a CPU and was blocked, in which calls, and "
 		"who woke it (burin record --sched)"),
+	OPTION_FLAG(
+		"--spans", &spans,
+		"count spans, those of events (BURIN_SCOPE): how many, how many failed, how long they took"),
+	OPTION_LIST(
+		"--span GLOB", &span_options.names,
+		"only spans of this name, such as http.request, syscall:read or call:main; may be repeated; "
+		"includes --spans",
+		.given = of_spans),
+	OPTION_LIST("--pair PAIR", &span_options.pairs,
+		    "spans from one event to another: [NAME=]BEGIN,END of one thread, or "
+		    "[NAME=]BEGIN,END@FIELD,... "
+		    "with equal fields; may be repeated; includes --spans",
+		    .given = of_spans),
+	OPTION_FLAG("--histogram", &span_options.histogram,
+		    "of spans: print how their durations are distributed", .given = of_spans),
 	OPTION_TEXT("--critical SPAN", &critical,
 		    "print what spans of this name (a glob; of events, or a system call) waited for: the "
 		    "states of "
@@ -78,16 +103,20 @@ static const struct cmd_option table[] = {
 	OPTION_FLAG(
 		"--suggest", &suggest,
 		"with --calls: print the options --no-calls of burin record that would save most records"),
-	OPTION_PARSED("--by PART,...", parse_by,
-		      "give some of program, thread, pid, tid, image, symbol, line, syscall, each once",
-		      "rows by program, thread, pid, tid, image, symbol and line, as listed (default: "
-		      "symbol,image); of system calls by syscall and the first four",
-		      .given = of_rows, .names = part_names),
-	OPTION_CHOICE("--sort ORDER", &order, orders,
-		      "self (default) or total; of calls also calls, average, p99 or max", .given = of_rows),
+	OPTION_PARSED(
+		"--by PART,...", take_by, "give parts of rows, such as program,thread",
+		"rows by program, thread, pid, tid, image, symbol and line, as listed (default: "
+		"symbol,image); of system calls by syscall and the first four; of spans by the first four, "
+		"parent, and the names of fields",
+		.given = of_rows, .names = part_names),
+	OPTION_CHOICE(
+		"--sort ORDER", &order, orders,
+		"self (default) or total (default of spans); of calls and spans also calls, average, p99 or "
+		"max",
+		.given = of_rows),
 	OPTION_PARSED("--min PERCENT", parse_min, "give a number from 0 to 100",
 		      "omit rows and branches with a smaller share (default: 0.1; 1 in trees and paths; 0 of "
-		      "system calls, and sorted by calls, average, p99 or max)"),
+		      "spans and system calls, and sorted by calls, average, p99 or max)"),
 	OPTION_NUMBER("-n, --limit N", &report.limit, 1, UINT64_MAX,
 		      "print at most N rows (default: 50; all in JSON and CSV)", .given = of_rows),
 	CMD_INLINE,
@@ -108,28 +137,14 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
-/* Reject conflicting options, and set defaults that depend on other options. */
-static int cmd_report_complete(void)
+/* The parts of rows that are no spans. */
+static int cmd_report_complete_by(void)
 {
-	if (*of_tree && *of_rows)
-		return cmd_usage("%s is for rows, not for trees; use --min to omit branches of a tree",
-				 of_rows);
-	if (json && csv)
-		return cmd_usage("give either --json or --csv");
-	if (calls && *of_tree)
-		return cmd_usage("%s is for samples; burin graph prints the tree of calls", of_tree);
-	if (calls + syscalls + sched + (critical != NULL) > 1)
-		return cmd_usage("give one of --calls, --syscalls, --sched and --critical");
-	if ((syscalls || sched || critical) && *of_tree)
-		return cmd_usage("%s is for samples", of_tree);
-	if (suggest && (!calls || *of_rows || json || csv))
-		return cmd_usage("--suggest goes with --calls alone");
-	if ((sched || critical) && order)
-		return cmd_usage("--sort is for samples and calls; remove it");
-	if (critical && report.by_count)
-		return cmd_usage("--by is for rows; remove it");
-	if (!calls && !syscalls && order > CALL_BY_TOTAL)
-		return cmd_usage("--sort %s is for calls; give --calls, too (or --syscalls)", orders[order]);
+	if (by && !parse_by(by))
+		return cmd_usage(
+			"--by %s: give some of program, thread, pid, tid, image, symbol, line, syscall, "
+			"each once",
+			by);
 	if (!report.by_count && syscalls) {
 		report.by[report.by_count++] = VIEW_SYMBOL;
 	} else if (!report.by_count && sched) {
@@ -141,13 +156,46 @@ static int cmd_report_complete(void)
 		report.by[1] = VIEW_IMAGE;
 		report.by_count = 2;
 	}
+	return 0;
+}
+
+/* Reject conflicting options, and set defaults that depend on other options. */
+static int cmd_report_complete(void)
+{
+	spans |= span_options.names.count || span_options.pairs.count;
+	if (order > CALL_BY_MAX)
+		order = spans ? CALL_BY_TOTAL : CALL_BY_SELF;
+	if (*of_tree && *of_rows)
+		return cmd_usage("%s is for rows, not for trees; use --min to omit branches of a tree",
+				 of_rows);
+	if (json && csv)
+		return cmd_usage("give either --json or --csv");
+	if (calls && *of_tree)
+		return cmd_usage("%s is for samples; burin graph prints the tree of calls", of_tree);
+	if (calls + syscalls + sched + spans + (critical != NULL) > 1)
+		return cmd_usage("give one of --calls, --syscalls, --sched, --spans and --critical");
+	if (*of_spans && !spans)
+		return cmd_usage("%s is for spans; give --spans, too", of_spans);
+	if ((syscalls || sched || spans || critical) && *of_tree)
+		return cmd_usage("%s is for samples", of_tree);
+	if (suggest && (!calls || *of_rows || json || csv))
+		return cmd_usage("--suggest goes with --calls alone");
+	if ((sched || critical) && order)
+		return cmd_usage("--sort is for samples and calls; remove it");
+	if (critical && by)
+		return cmd_usage("--by is for rows; remove it");
+	if (!calls && !syscalls && !spans && order > CALL_BY_TOTAL)
+		return cmd_usage("--sort %s is for calls; give --calls, too (or --syscalls, --spans)",
+				 orders[order]);
+	if (!spans && cmd_report_complete_by() != 0)
+		return CMD_USAGE;
 	if (!report.limit)
 		report.limit = json || csv ? UINT64_MAX : ROWS;
 	/* The rows that lead by calls or by a longest call may have a small share of the time. */
 	if (report.min < 0)
-		report.min = *of_tree || (critical && !json && !csv)		? 1
-			     : json || csv || syscalls || order > CALL_BY_TOTAL ? 0
-										: 0.1;
+		report.min = *of_tree || (critical && !json && !csv)			 ? 1
+			     : json || csv || syscalls || spans || order > CALL_BY_TOTAL ? 0
+											 : 0.1;
 	report.by_total = order != 0;
 	report.form = json ? TABLE_JSON : csv ? TABLE_CSV : TABLE_TEXT;
 	report.outwards = callers != NULL;
@@ -260,6 +308,10 @@ static int cmd_report_run(char **operands)
 
 	if (!result && (syscalls || sched || critical))
 		return run_kernel(operands[0]);
+	if (!result && spans) {
+		span_options.by = by;
+		return report_spans(operands[0], &span_options, &report, (enum call_order)order);
+	}
 	if (!result && calls)
 		return suggest ? cmd_calls_suggest(operands[0]) : run_calls(operands[0]);
 	if (!result)
@@ -279,7 +331,7 @@ const struct cmd cmd_report = {
 		"a function's own share; total includes the functions that it called. Below the table:\n"
 		"lost samples and missing names, and what to do about them. With --calls, print the same of\n"
 		"recorded calls (burin record --calls); with --syscalls, of system\n"
-		"calls; with --sched, the states of threads.\n",
+		"calls; with --spans, of spans; with --sched, the states of threads.\n",
 	.notes = "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
 	.options = table,
 	.operands = { 1,

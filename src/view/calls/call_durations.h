@@ -51,21 +51,35 @@ bool call_durations_join(struct call_durations *durations, const struct call_dur
 void call_durations_free(struct call_durations *durations);
 
 /*
- * call_durations_average, call_durations_quantile - 0: there is none. A quantile is the least duration that at least @percent of all do not
- * exceed (the nearest rank). 50: the median
+ * call_durations_average, call_durations_quantile - 0: there is none. A quantile is the least duration that at least @permille of all do not
+ * exceed (the nearest rank). 500: the median
  */
 uint64_t call_durations_average(const struct call_durations *durations);
-uint64_t call_durations_quantile(const struct call_durations *durations, unsigned percent);
+uint64_t call_durations_quantile(const struct call_durations *durations, unsigned permille);
+
+/* A bar of a histogram: durations from ->from on, below ->to, ns. The bounds are 1, 2 and 5 times powers of ten. */
+struct call_bar {
+	uint64_t from, to, count;
+};
+
+enum {
+	CALL_BARS = 60,
+};
+
+/*
+ * call_durations_histogram - the bars from the least to the longest duration, those between that are empty, too.
+ * @hz: of the durations' unit; Return: how many.
+ */
+unsigned call_durations_histogram(const struct call_durations *durations, uint64_t hz,
+				  struct call_bar bars[CALL_BARS]);
 
 /* Ticks of a trace in nanoseconds. */
 uint64_t call_ns(const struct burin_trace *trace, uint64_t ticks);
 
-/* Numbers of durations. */
+/* Numbers of durations: up to 1000 a quantile, of so many per mille. */
 enum {
-	CALL_AVERAGE,
+	CALL_AVERAGE = 1001,
 	CALL_MIN,
-	CALL_P50,
-	CALL_P99,
 	CALL_MAX,
 };
 
@@ -79,8 +93,8 @@ bool call_durations_number(const void *durations, unsigned which, uint64_t *numb
 #define CALL_DURATION_COLUMNS(row, member)                                            \
 	CALL_DURATION_COLUMN("average_ns", "AVERAGE", 10, row, member, CALL_AVERAGE), \
 		CALL_DURATION_COLUMN("min_ns", "MIN", 10, row, member, CALL_MIN),     \
-		CALL_DURATION_COLUMN("p50_ns", "P50", 10, row, member, CALL_P50),     \
-		CALL_DURATION_COLUMN("p99_ns", "P99", 10, row, member, CALL_P99),     \
+		CALL_DURATION_COLUMN("p50_ns", "P50", 10, row, member, 500),          \
+		CALL_DURATION_COLUMN("p99_ns", "P99", 10, row, member, 990),          \
 		CALL_DURATION_COLUMN("max_ns", "MAX", 10, row, member, CALL_MAX)
 
 #endif

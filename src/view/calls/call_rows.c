@@ -52,7 +52,7 @@ static uint64_t order_number(const struct call_row *row, enum call_order order)
 	case CALL_BY_AVERAGE:
 		return call_durations_average(&row->durations);
 	case CALL_BY_P99:
-		return call_durations_quantile(&row->durations, 99);
+		return call_durations_quantile(&row->durations, 990);
 	case CALL_BY_MAX:
 		return row->durations.max;
 	default:

@@ -94,6 +94,7 @@ static void kernel_view_know_call(struct kernel_view *view, struct kernel_event 
 			return;
 		out->kind = kinds[n].kind;
 		out->call = view_string(view->strings, manual_name(event->name + kinds[n].bytes));
+		out->compat = strcmp(event->name + kinds[n].bytes, compat) == 0;
 		out->fields[1] = kernel_number_field(event, event->name + kinds[n].bytes);
 	}
 }
@@ -236,31 +237,41 @@ enum kernel_wake kernel_view_wake(const struct kernel_event *event, const struct
  * differ by LATE_ERROR are of one call. A time before the trace, or no number, is not believed: then the call begins
  * at the record.
  */
+bool kernel_view_is_begin(const struct kernel_view *view, uint64_t begin, uint64_t open)
+{
+	return open &&
+	       llabs(burin_trace_ns(view->trace, begin) - burin_trace_ns(view->trace, open)) <= LATE_ERROR;
+}
+
 uint64_t kernel_view_begin(const struct kernel_view *view, const struct burin_record *record, uint64_t open)
 {
 	const int64_t end = burin_trace_ns(view->trace, record->time);
-	uint64_t after;
-	int64_t begin;
+	uint64_t after, begin;
 
 	if (burin_record_u64(record, 0, &after) != 0 || after > INT64_MAX || (int64_t)after > end)
 		return record->time;
-	begin = end - (int64_t)after;
-	if (open && llabs(begin - burin_trace_ns(view->trace, open)) <= LATE_ERROR)
-		return open;
-	return burin_trace_ticks(view->trace, begin);
+	begin = burin_trace_ticks(view->trace, end - (int64_t)after);
+	return kernel_view_is_begin(view, begin, open) ? open : begin;
+}
+
+const char *kernel_view_unnamed(const struct kernel_event *event, const struct burin_record *record,
+				char text[TEXT_SHORT])
+{
+	int64_t number;
+
+	if (event->fields[1] < 0 || burin_record_i64(record, (unsigned)event->fields[1], &number) != 0)
+		return NULL;
+	snprintf(text, TEXT_SHORT, "%ssyscall_%" PRId64, event->compat ? "compat_" : "", number);
+	return text;
 }
 
 uint32_t kernel_view_call(struct kernel_view *view, const struct kernel_event *event,
 			  const struct burin_record *record)
 {
 	char text[TEXT_SHORT];
-	int64_t number;
+	const char *name = kernel_view_unnamed(event, record, text);
 
-	if (event->fields[1] < 0 || burin_record_i64(record, (unsigned)event->fields[1], &number) != 0)
-		return event->call;
-	snprintf(text, sizeof(text), "%ssyscall_%" PRId64,
-		 strcmp(view->strings->texts[event->call], compat) == 0 ? "compat_" : "", number);
-	return view_string(view->strings, text);
+	return name ? view_string(view->strings, name) : event->call;
 }
 
 bool kernel_view_result(const struct kernel_event *event, const struct burin_record *record, int64_t *result)

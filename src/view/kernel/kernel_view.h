@@ -30,6 +30,7 @@ enum kernel_kind {
 struct kernel_event {
 	enum kernel_kind kind;
 	uint32_t call; /* of a system call: the string of its name, if each record is about the same one */
+	bool compat;   /* its calls are those of 32-bit programs, and have no names */
 	int fields[5]; /* numbers of the fields that its kind has; -1: none */
 };
 
@@ -89,6 +90,8 @@ enum kernel_wake kernel_view_wake(const struct kernel_event *event, const struct
  * Return: @open if it is this call, which has a record of its begin then.
  */
 uint64_t kernel_view_begin(const struct kernel_view *view, const struct burin_record *record, uint64_t open);
+/* kernel_view_is_begin - whether a begin that was found so is that of the call that began at @open. */
+bool kernel_view_is_begin(const struct kernel_view *view, uint64_t begin, uint64_t open);
 /* A thread that sleeps. */
 struct kernel_asleep {
 	uint64_t ns; /* for which it slept, at least */
@@ -102,7 +105,13 @@ struct kernel_asleep {
 bool kernel_view_asleep(struct kernel_view *view, const struct kernel_event *event,
 			const struct burin_record *record, struct kernel_asleep *out);
 
-/* kernel_view_call - the string of the system call that a record is about: of one without a name, `syscall_666` or `compat_syscall_20`. */
+/*
+ * kernel_view_unnamed - what a system call without a name is called: `syscall_666` or `compat_syscall_20`. Return: @text; NULL: its event has
+ * a name. Context: any thread.
+ * kernel_view_call - the string of the system call that a record is about.
+ */
+const char *kernel_view_unnamed(const struct kernel_event *event, const struct burin_record *record,
+				char text[TEXT_SHORT]);
 uint32_t kernel_view_call(struct kernel_view *view, const struct kernel_event *event,
 			  const struct burin_record *record);
 /* The result of a system call. */
