@@ -111,6 +111,7 @@ broken NO_SEQ_LOOK exact $WRAP
 broken SEQ_FROM_TAIL exact $WRAP
 broken CONSUMED_FIRST exact $DISCARD
 
+depth=-m100000 # of the models that follow; clearing the memory for more takes longer than most cases
 # snapshot.pml. Flags: N, P, LAPS, STREAM as above; R records written; SNAPSHOTS readers at once; RESIZES of the ring.
 model=snapshot
 SNAP='-DR=5'
@@ -151,6 +152,68 @@ broken PUNCH_EARLY whole $SIZED
 broken PUNCH_NEXT whole $SIZED
 broken PUNCH_UNMARKED exact $SIZED
 broken PUNCH_UNREAD recorder $SIZEDREC
+
+# kernel.pml. Flags: N, P, TICKS, BACKS, TM, STREAM, READ_LATE as above; DEPTHS rings of the CPU; R1 R2 R3 records of the
+# programs; STOP: the recorder ends at any moment, and appends ENDS records; KILL: it is killed at any moment; WEAK: others see stores in any
+# order, but for exchanges.
+model=kernel
+KFLIGHT='-DN=2 -DR1=2 -DR2=1'
+KSTREAM='-DSTREAM -DN=2 -DR1=5 -DR2=0'
+KNEST='-DREAD_LATE -DDEPTHS=2 -DR1=1 -DR2=1 -DR3=1'
+KBUSY='-DREAD_LATE -DR1=1 -DR2=1 -DR3=1'
+KCLOCK='-DREAD_LATE -DTICKS=3 -DBACKS=1 -DTM=2 -DP=4 -DR1=2 -DR2=1'
+KEND='-DREAD_LATE -DSTOP -DENDS=1 -DR1=1 -DR2=1'
+KDEAD='-DSTREAM -DKILL -DN=2 -DR1=3 -DR2=0'
+KWEAK='-DWEAK -DN=2 -DR1=3 -DR2=0'
+KWEAKEND='-DWEAK -DSTREAM -DREAD_LATE -DSTOP -DN=2 -DR1=3 -DR2=0'
+right "flight reader" $KFLIGHT
+right "stream reader" $KSTREAM
+right "two depths, three programs" $KNEST
+right "one depth, three programs" $KBUSY
+right "clock steps back, reach" $KCLOCK
+right "end, the recorder appends" $KEND
+right "killed recorder" $KDEAD
+right "flight reader, weak stores" $KWEAK
+right "end, weak stores" $KWEAKEND
+seen nested $KNEST
+seen busy $KBUSY
+seen full $KSTREAM
+seen lapped $KFLIGHT
+seen reached $KCLOCK
+seen held $KCLOCK
+seen refused $KEND
+seen appended $KEND
+seen orphaned $KDEAD
+seen disordered $KWEAK
+# The lock, the end, ...
+broken NOT_REFUSED mutex $KFLIGHT
+broken TAKE_PLAIN mutex $KFLIGHT
+broken LOST_TWO_STEPS count $KBUSY
+broken NO_RELEASE progress $KWEAKEND
+broken STATE_EARLY mutex $KEND
+broken STATE_LATE mutex $KEND
+broken NO_WAIT mutex $KEND
+# ... the order of stores, ...
+broken NO_UNSEQ exact $KFLIGHT
+broken NO_CLOSED exact $KFLIGHT
+broken PUBLISH_FIRST exact $KFLIGHT
+broken PUBLISH_EARLY count $KFLIGHT
+broken PLAIN_UNSEQ exact $KWEAK
+broken PLAIN_TAIL exact $KWEAK
+broken PLAIN_TAIL handed $KWEAKEND
+broken PLAIN_LOST count $KWEAKEND
+# ... room and time, ...
+broken NO_CONSUMED exact $KSTREAM
+broken FULL_LATE kept $KDEAD
+broken FULL_EARLY lostfull $KSTREAM
+broken EVENTS_EARLY exact $KSTREAM
+broken NO_HOLD order $KCLOCK
+broken CLOCK_EARLY order $KCLOCK
+broken NO_REACH decode $KCLOCK
+# ... the reader.
+broken NO_SECOND_LOOK exact $KFLIGHT
+broken NO_SECOND_LOOK twice $KFLIGHT
+broken CONSUMED_FIRST exact $KSTREAM
 
 # names.pml. Flags: N, P as above; K threads; WIDE records of 1 and 2 words; FORMS compact first in a packet, then
 # extended; READER a snapshot; DEATHS of holders and RETIRE, threads that end being needed: any, if not set.
@@ -219,6 +282,7 @@ broken HOPES progress $LIST
 optimise=O2
 memory=6000
 buckets=-w24
+depth=-m1000000
 model=ring
 right "long: handler, death" -DREAD_LATE -DR1=1 -DR2=1 -DHANDLER=1 -DR3=0 -DTICKS=1 -DKILL=1
 right "long: two writers" -DREAD_LATE -DSTREAM -DN=3 -DR1=3 -DR2=3
@@ -248,6 +312,19 @@ right "long: resized" -DP=1 -DR=5 -DRESIZES=2
 right "long: resized, beside a recorder" -DSTREAM -DP=1 -DR=4 -DRESIZES=1
 right "long: two at once, flight" -DP=1 -DR=4 -DSNAPSHOTS=2
 right "long: two at once beside a recorder" -DSTREAM -DN=2 -DP=1 -DR=3 -DSNAPSHOTS=2
+model=kernel
+right "long: flight reader" -DN=3 -DR1=3 -DR2=2
+right "long: stream reader" -DSTREAM -DN=2 -DR1=3 -DR2=2
+right "long: two depths, three programs" -DREAD_LATE -DDEPTHS=2 -DR1=2 -DR2=1 -DR3=1
+right "long: clock steps back, reach" -DREAD_LATE -DTICKS=3 -DBACKS=1 -DTM=2 -DP=4 -DR1=2 -DR2=2
+right "long: flight reader, the recorder appends" -DSTOP -DENDS=1 -DN=2 -DR1=2 -DR2=1
+right "long: stream reader, the recorder appends" -DSTREAM -DSTOP -DENDS=2 -DN=2 -DR1=2 -DR2=1
+right "long: killed recorder" -DSTREAM -DKILL -DN=2 -DR1=3 -DR2=1
+right "long: flight reader, weak stores" -DWEAK -DN=2 -DR1=3 -DR2=1
+right "long: flight reader, weak stores, a lap more" -DWEAK -DN=3 -DR1=5 -DR2=0
+right "long: stream reader, the recorder appends, weak stores" -DWEAK -DSTREAM -DSTOP -DENDS=1 -DN=2 -DR1=2 -DR2=1
+right "long: flight reader, weak stores, plain sequence" -DWEAK -DN=2 -DR1=3 -DR2=1 -DPLAIN_SEQUENCE
+right "long: flight reader, weak stores, sequence first" -DWEAK -DN=2 -DR1=3 -DR2=1 -DSEQUENCE_FIRST
 model=names
 right "long: compaction, death" -DK=7
 right "long: compaction, death, four packets" -DN=4 -DP=1 -DK=7

@@ -13,7 +13,8 @@
  *	3. the record
  *	4. the tail, by which readers find 2 and 3
  *
- * x86-64 keeps this order. Elsewhere programs make 1 and 4 exchanges, which are barriers.
+ * x86-64 keeps this order. Elsewhere programs make 1 and 4 exchanges, which are barriers. The new sequence is one, too; readers, who come
+ * by the tail, do not need that. tests/model/kernel.pml has the order, and variants without it.
  *
  * The verifier accepts an address only within bounds that it can prove. So a position is masked right before its use, and KERNEL_SLACK
  * follows the packets, since the verifier does not know that a record fits its packet. kernel_locate() makes sure of that, by the

@@ -6,7 +6,7 @@
  *
  * Exclusiveness. Each CPU has KERNEL_DEPTHS rings. A program takes the first one that no other holds, by compare-and-exchange
  * of wire_ring.lock. So a program that interrupts another one on its CPU, or is preempted by it, never shares its ring. If all
- * are taken, the record is lost and counted (WIRE_LOST_BUSY).
+ * are taken, the record is lost and counted (WIRE_LOST_BUSY). tests/model/kernel.pml has shown that this is enough.
  *
  * Times are CLOCK_MONOTONIC in ns; kernel_clock.h converts them when the records are read.
  */
