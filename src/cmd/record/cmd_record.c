@@ -336,8 +336,7 @@ static int check_conflicts(void)
 	const struct sampling_options *sampling = &options.sampling;
 	const bool split = options.split.bytes || options.split.ns;
 
-	if (!options.target && !*options.command &&
-	    ((sampling->off && !options.kernel.globs.count && !options.counters.interval_ns) || !*whom))
+	if (!options.target && !*options.command && (!record_has_machine(&options) || !*whom))
 		return cmd_usage("no command given; try: burin record -- PROGRAM ARGUMENTS");
 	if (options.kernel.globs.count && (options.guest.on || options.format == RECORD_UFTRACE))
 		return cmd_usage("--kernel: remove %s", options.guest.on ? "--guest" : "--format uftrace");

@@ -43,6 +43,12 @@ struct record_options {
 	const char *target; /* NULL: run the command */
 };
 
+/* Whether a source records although no program takes part in the session. */
+static inline bool record_has_machine(const struct record_options *options)
+{
+	return !options->sampling.off || options->kernel.globs.count || options->counters.interval_ns;
+}
+
 /* record_command, record_target - record a command, or a running program. Return: the exit code. */
 int record_command(const struct record_options *options);
 int record_target(const struct record_options *options);

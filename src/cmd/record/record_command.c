@@ -492,8 +492,7 @@ static int record_command_record(const struct record_options *options, struct ru
 /* Whether a recording without the programs' tracepoints has anything that the user wants. */
 static bool does_without_tracepoints(const struct record_options *options)
 {
-	return !options->globs_given && !options->calls.on &&
-	       (!options->sampling.off || options->kernel.globs.count || options->counters.interval_ns);
+	return !options->globs_given && !options->calls.on && record_has_machine(options);
 }
 
 /* @path: receives the session's name; empty: it has none, and no program records tracepoints into it. Return: 0 or -errno. */
