@@ -32,7 +32,6 @@ enum {
 
 struct probe {
 	const char *event, *format;
-	const char *point; /* the kernel's tracepoint */
 	void *function;
 	uint8_t types[TYPES_MAX];
 	bool has_calls; /* a field has the enum of system calls */
@@ -64,11 +63,45 @@ struct probe {
 
 #define PUT(probe)  (p->zeros[0] = 0, record_done(buffer, at, flags, (probe)->site.id, LENGTH))
 
-static struct probe switched, woken, woken_new, waking, forked, executed, exited, migrated, made, renamed,
-	irq_entered, irq_left, softirq_entered, softirq_left, issued, completed, bio_queued, transmitted,
-	received, timer_started, timer_cancelled, timer_entered, timer_left, hrtimer_cancelled,
-	hrtimer_entered, hrtimer_left, work_queued, work_activated, work_begun, work_ended, user_fault,
-	kernel_fault, signalled, delivered;
+/* All of them: the probe, its tracepoint of the kernel, the function that is called there. */
+#define PROBES(X)                                                  \
+	X(switched, sched_switch, on_switch)                       \
+	X(woken, sched_wakeup, on_wakeup)                          \
+	X(woken_new, sched_wakeup_new, on_wakeup_new)              \
+	X(waking, sched_waking, on_waking)                         \
+	X(migrated, sched_migrate_task, on_migrate)                \
+	X(forked, sched_process_fork, on_fork)                     \
+	X(executed, sched_process_exec, on_exec)                   \
+	X(exited, sched_process_exit, on_exit)                     \
+	X(made, task_newtask, on_newtask)                          \
+	X(renamed, task_rename, on_rename)                         \
+	X(irq_entered, irq_handler_entry, on_irq_entry)            \
+	X(irq_left, irq_handler_exit, on_irq_exit)                 \
+	X(softirq_entered, softirq_entry, on_softirq_entry)        \
+	X(softirq_left, softirq_exit, on_softirq_exit)             \
+	X(issued, block_rq_issue, on_issue)                        \
+	X(completed, block_rq_complete, on_complete)               \
+	X(bio_queued, block_bio_queue, on_bio_queue)               \
+	X(transmitted, net_dev_xmit, on_transmit)                  \
+	X(received, netif_receive_skb, on_receive)                 \
+	X(timer_started, timer_start, on_timer_start)              \
+	X(timer_cancelled, timer_cancel, on_timer_cancel)          \
+	X(timer_entered, timer_expire_entry, on_timer_entry)       \
+	X(timer_left, timer_expire_exit, on_timer_exit)            \
+	X(hrtimer_cancelled, hrtimer_cancel, on_hrtimer_cancel)    \
+	X(hrtimer_entered, hrtimer_expire_entry, on_hrtimer_entry) \
+	X(hrtimer_left, hrtimer_expire_exit, on_hrtimer_exit)      \
+	X(work_queued, workqueue_queue_work, on_queue)             \
+	X(work_activated, workqueue_activate_work, on_activate)    \
+	X(work_begun, workqueue_execute_start, on_execute)         \
+	X(work_ended, workqueue_execute_end, on_executed)          \
+	X(user_fault, page_fault_user, on_user_fault)              \
+	X(kernel_fault, page_fault_kernel, on_kernel_fault)        \
+	X(signalled, signal_generate, on_generate)                 \
+	X(delivered, signal_deliver, on_deliver)
+
+#define DECLARE(name, point, function) static struct probe name;
+PROBES(DECLARE)
 
 /* ---- the scheduler */
 
@@ -457,7 +490,7 @@ PROBE void on_deliver(void *data, int sig, struct kernel_siginfo *info, struct k
 	PUT(&delivered);
 }
 
-/* ---- all of them */
+/* ---- their events */
 
 #define TYPES(...)    .types = { __VA_ARGS__ }
 #define ADDRESS(name) .format = name "=%p", TYPES(WIRE_PTR)
@@ -468,165 +501,91 @@ PROBE void on_deliver(void *data, int sig, struct kernel_siginfo *info, struct k
 static struct probe switched = { .event = "sched:sched_switch",
 				 .format = "prev_pid=%d prev_prio=%d prev_state=%lld next_pid=%d "
 					   "next_prio=%d prev_syscall=%hd{calls}",
-				 .function = on_switch,
 				 .has_calls = true,
 				 TYPES(WIRE_I32, WIRE_I32, WIRE_I64, WIRE_I32, WIRE_I32, WIRE_I16) },
-		    woken = { .event = "sched:sched_wakeup", WAKE, .function = on_wakeup },
-		    woken_new = { .event = "sched:sched_wakeup_new", WAKE, .function = on_wakeup_new },
+		    woken = { .event = "sched:sched_wakeup", WAKE },
+		    woken_new = { .event = "sched:sched_wakeup_new", WAKE },
 		    waking = { .event = "sched:sched_waking",
 			       .format = "pid=%d prio=%d target_cpu=%d interrupt=%hhd",
-			       .function = on_waking,
 			       TYPES(WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I8) },
 		    migrated = { .event = "sched:sched_migrate_task",
 				 .format = "pid=%d prio=%d orig_cpu=%d dest_cpu=%d",
-				 .function = on_migrate,
 				 TYPES(WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I32) },
 		    forked = { .event = "sched:sched_process_fork",
 			       .format = "parent_pid=%d child_pid=%d",
-			       .function = on_fork,
 			       TYPES(WIRE_I32, WIRE_I32) },
 		    executed = { .event = "sched:sched_process_exec",
 				 .format = "filename=%s pid=%d old_pid=%d",
-				 .function = on_exec,
 				 TYPES(WIRE_STR, WIRE_I32, WIRE_I32) },
 		    exited = { .event = "sched:sched_process_exit",
 			       .format = "pid=%d prio=%d",
-			       .function = on_exit,
 			       TYPES(WIRE_I32, WIRE_I32) },
 		    made = { .event = "task:task_newtask",
 			     .format = "pid=%d comm=%s clone_flags=%llu",
-			     .function = on_newtask,
 			     TYPES(WIRE_I32, WIRE_STR, WIRE_U64) },
 		    renamed = { .event = "task:task_rename",
 				.format = "pid=%d oldcomm=%s newcomm=%s",
-				.function = on_rename,
 				TYPES(WIRE_I32, WIRE_STR, WIRE_STR) },
 		    irq_entered = { .event = "irq:irq_handler_entry",
 				    .format = "irq=%d name=%s",
-				    .function = on_irq_entry,
 				    TYPES(WIRE_I32, WIRE_STR) },
 		    irq_left = { .event = "irq:irq_handler_exit",
 				 .format = "irq=%d ret=%d",
-				 .function = on_irq_exit,
 				 TYPES(WIRE_I32, WIRE_I32) },
-		    softirq_entered = { .event = "irq:softirq_entry",
-					.format = "vec=%u",
-					.function = on_softirq_entry,
-					TYPES(WIRE_U32) },
-		    softirq_left = { .event = "irq:softirq_exit",
-				     .format = "vec=%u",
-				     .function = on_softirq_exit,
-				     TYPES(WIRE_U32) },
+		    softirq_entered = { .event = "irq:softirq_entry", .format = "vec=%u", TYPES(WIRE_U32) },
+		    softirq_left = { .event = "irq:softirq_exit", .format = "vec=%u", TYPES(WIRE_U32) },
 		    issued = { .event = "block:block_rq_issue",
 			       .format = "dev=%u sector=%llu nr_sector=%u bytes=%u op=%u",
-			       .function = on_issue,
 			       TYPES(WIRE_U32, WIRE_U64, WIRE_U32, WIRE_U32, WIRE_U32) },
 		    completed = { .event = "block:block_rq_complete",
 				  .format = "dev=%u sector=%llu nr_sector=%u error=%d op=%u",
-				  .function = on_complete,
 				  TYPES(WIRE_U32, WIRE_U64, WIRE_U32, WIRE_I32, WIRE_U32) },
 		    bio_queued = { .event = "block:block_bio_queue",
 				   .format = "dev=%u sector=%llu nr_sector=%u op=%u",
-				   .function = on_bio_queue,
 				   TYPES(WIRE_U32, WIRE_U64, WIRE_U32, WIRE_U32) },
 		    transmitted = { .event = "net:net_dev_xmit",
 				    .format = "skbaddr=%p len=%u rc=%d name=%s",
-				    .function = on_transmit,
 				    TYPES(WIRE_PTR, WIRE_U32, WIRE_I32, WIRE_STR) },
 		    received = { .event = "net:netif_receive_skb",
 				 .format = "skbaddr=%p len=%u name=%s",
-				 .function = on_receive,
 				 TYPES(WIRE_PTR, WIRE_U32, WIRE_STR) };
 
-static struct probe
-	timer_started = { .event = "timer:timer_start",
-			  .format = "timer=%p function=%p expires=%llu now=%llu flags=%u",
-			  .function = on_timer_start,
-			  TYPES(WIRE_PTR, WIRE_PTR, WIRE_U64, WIRE_U64, WIRE_U32) },
-	timer_cancelled = { .event = "timer:timer_cancel", ADDRESS("timer"), .function = on_timer_cancel },
-	timer_entered = { .event = "timer:timer_expire_entry",
-			  .format = "timer=%p now=%llu function=%p baseclk=%llu",
-			  .function = on_timer_entry,
-			  TYPES(WIRE_PTR, WIRE_U64, WIRE_PTR, WIRE_U64) },
-	timer_left = { .event = "timer:timer_expire_exit", ADDRESS("timer"), .function = on_timer_exit },
-	hrtimer_cancelled = { .event = "timer:hrtimer_cancel",
-			      ADDRESS("hrtimer"),
-			      .function = on_hrtimer_cancel },
-	hrtimer_entered = { .event = "timer:hrtimer_expire_entry",
-			    .format = "hrtimer=%p now=%lld function=%p",
-			    .function = on_hrtimer_entry,
-			    TYPES(WIRE_PTR, WIRE_I64, WIRE_PTR) },
-	hrtimer_left = { .event = "timer:hrtimer_expire_exit",
-			 ADDRESS("hrtimer"),
-			 .function = on_hrtimer_exit },
-	work_queued = { .event = "workqueue:workqueue_queue_work",
-			.format = "work=%p function=%p req_cpu=%d",
-			.function = on_queue,
-			TYPES(WIRE_PTR, WIRE_PTR, WIRE_I32) },
-	work_activated = { .event = "workqueue:workqueue_activate_work", WORK, .function = on_activate },
-	work_begun = { .event = "workqueue:workqueue_execute_start", WORK, .function = on_execute },
-	work_ended = { .event = "workqueue:workqueue_execute_end", WORK, .function = on_executed },
-	user_fault = { .event = "exceptions:page_fault_user", FAULT, .function = on_user_fault },
-	kernel_fault = { .event = "exceptions:page_fault_kernel", FAULT, .function = on_kernel_fault },
-	signalled = { .event = "signal:signal_generate",
-		      .format = "sig=%d errno=%d code=%d pid=%d group=%d result=%d",
-		      .function = on_generate,
-		      TYPES(WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I32) },
-	delivered = { .event = "signal:signal_deliver",
-		      .format = "sig=%d errno=%d code=%d sa_handler=%llu sa_flags=%llu",
-		      .function = on_deliver,
-		      TYPES(WIRE_I32, WIRE_I32, WIRE_I32, WIRE_U64, WIRE_U64) };
+static struct probe timer_started = { .event = "timer:timer_start",
+				      .format = "timer=%p function=%p expires=%llu now=%llu flags=%u",
+				      TYPES(WIRE_PTR, WIRE_PTR, WIRE_U64, WIRE_U64, WIRE_U32) },
+		    timer_cancelled = { .event = "timer:timer_cancel", ADDRESS("timer") },
+		    timer_entered = { .event = "timer:timer_expire_entry",
+				      .format = "timer=%p now=%llu function=%p baseclk=%llu",
+				      TYPES(WIRE_PTR, WIRE_U64, WIRE_PTR, WIRE_U64) },
+		    timer_left = { .event = "timer:timer_expire_exit", ADDRESS("timer") },
+		    hrtimer_cancelled = { .event = "timer:hrtimer_cancel", ADDRESS("hrtimer") },
+		    hrtimer_entered = { .event = "timer:hrtimer_expire_entry",
+					.format = "hrtimer=%p now=%lld function=%p",
+					TYPES(WIRE_PTR, WIRE_I64, WIRE_PTR) },
+		    hrtimer_left = { .event = "timer:hrtimer_expire_exit", ADDRESS("hrtimer") },
+		    work_queued = { .event = "workqueue:workqueue_queue_work",
+				    .format = "work=%p function=%p req_cpu=%d",
+				    TYPES(WIRE_PTR, WIRE_PTR, WIRE_I32) },
+		    work_activated = { .event = "workqueue:workqueue_activate_work", WORK },
+		    work_begun = { .event = "workqueue:workqueue_execute_start", WORK },
+		    work_ended = { .event = "workqueue:workqueue_execute_end", WORK },
+		    user_fault = { .event = "exceptions:page_fault_user", FAULT },
+		    kernel_fault = { .event = "exceptions:page_fault_kernel", FAULT },
+		    signalled = { .event = "signal:signal_generate",
+				  .format = "sig=%d errno=%d code=%d pid=%d group=%d result=%d",
+				  TYPES(WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I32, WIRE_I32) },
+		    delivered = { .event = "signal:signal_deliver",
+				  .format = "sig=%d errno=%d code=%d sa_handler=%llu sa_flags=%llu",
+				  TYPES(WIRE_I32, WIRE_I32, WIRE_I32, WIRE_U64, WIRE_U64) };
 
-static struct probe *const probes[] = { &switched,	  &woken,	  &woken_new,
-					&waking,	  &migrated,	  &forked,
-					&executed,	  &exited,	  &made,
-					&renamed,	  &irq_entered,	  &irq_left,
-					&softirq_entered, &softirq_left,  &issued,
-					&completed,	  &bio_queued,	  &transmitted,
-					&received,	  &timer_started, &timer_cancelled,
-					&timer_entered,	  &timer_left,	  &hrtimer_cancelled,
-					&hrtimer_entered, &hrtimer_left,  &work_queued,
-					&work_activated,  &work_begun,	  &work_ended,
-					&user_fault,	  &kernel_fault,  &signalled,
-					&delivered };
+#define ADDRESS_OF(name, point, function) &name,
+static struct probe *const probes[] = { PROBES(ADDRESS_OF) };
 
 /* Never called: the compiler compares each function with the kernel's declaration. */
+#define CHECK(name, point, function) check_trace_callback_type_##point(function);
 static void __maybe_unused check_signatures(void)
 {
-	check_trace_callback_type_sched_switch(on_switch);
-	check_trace_callback_type_sched_wakeup(on_wakeup);
-	check_trace_callback_type_sched_wakeup_new(on_wakeup_new);
-	check_trace_callback_type_sched_waking(on_waking);
-	check_trace_callback_type_sched_migrate_task(on_migrate);
-	check_trace_callback_type_sched_process_fork(on_fork);
-	check_trace_callback_type_sched_process_exec(on_exec);
-	check_trace_callback_type_sched_process_exit(on_exit);
-	check_trace_callback_type_task_newtask(on_newtask);
-	check_trace_callback_type_task_rename(on_rename);
-	check_trace_callback_type_irq_handler_entry(on_irq_entry);
-	check_trace_callback_type_irq_handler_exit(on_irq_exit);
-	check_trace_callback_type_softirq_entry(on_softirq_entry);
-	check_trace_callback_type_softirq_exit(on_softirq_exit);
-	check_trace_callback_type_block_rq_issue(on_issue);
-	check_trace_callback_type_block_rq_complete(on_complete);
-	check_trace_callback_type_block_bio_queue(on_bio_queue);
-	check_trace_callback_type_net_dev_xmit(on_transmit);
-	check_trace_callback_type_netif_receive_skb(on_receive);
-	check_trace_callback_type_timer_start(on_timer_start);
-	check_trace_callback_type_timer_cancel(on_timer_cancel);
-	check_trace_callback_type_timer_expire_entry(on_timer_entry);
-	check_trace_callback_type_timer_expire_exit(on_timer_exit);
-	check_trace_callback_type_hrtimer_cancel(on_hrtimer_cancel);
-	check_trace_callback_type_hrtimer_expire_entry(on_hrtimer_entry);
-	check_trace_callback_type_hrtimer_expire_exit(on_hrtimer_exit);
-	check_trace_callback_type_workqueue_queue_work(on_queue);
-	check_trace_callback_type_workqueue_activate_work(on_activate);
-	check_trace_callback_type_workqueue_execute_start(on_execute);
-	check_trace_callback_type_workqueue_execute_end(on_executed);
-	check_trace_callback_type_page_fault_user(on_user_fault);
-	check_trace_callback_type_page_fault_kernel(on_kernel_fault);
-	check_trace_callback_type_signal_generate(on_generate);
-	check_trace_callback_type_signal_deliver(on_deliver);
+	PROBES(CHECK)
 }
 
 static u64 types_of(const struct probe *probe)
@@ -638,7 +597,7 @@ static u64 types_of(const struct probe *probe)
 	return types;
 }
 
-static void register_probe(struct probe *probe, const char *calls)
+static void register_probe(struct probe *probe, const char *point, void *function, const char *calls)
 {
 	char name[WIRE_NAME_MAX + 1];
 	const struct session_event event = { .name = name,
@@ -649,7 +608,8 @@ static void register_probe(struct probe *probe, const char *calls)
 	uint16_t id;
 
 	snprintf(name, sizeof(name), "kernel.%s", probe->event);
-	probe->found = points_find(strchr(probe->event, ':') + 1);
+	probe->function = function;
+	probe->found = points_find(point);
 	if (!probe->found)
 		return;
 	session_event_register(&burin_session, &event, 1, &id);
@@ -660,14 +620,15 @@ static void register_probe(struct probe *probe, const char *calls)
 	};
 }
 
+#define REGISTER(name, point, function) register_probe(&name, #point, function, calls);
+
 int probes_register(bool texts)
 {
 	char *calls = calls_enum();
 
 	if (!calls)
 		return -ENOMEM;
-	for (unsigned int n = 0; n < ARRAY_SIZE(probes); n++)
-		register_probe(probes[n], calls);
+	PROBES(REGISTER)
 	kfree(calls);
 	return calls_register(texts);
 }
