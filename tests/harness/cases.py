@@ -46,6 +46,8 @@ def check(condition, why):
 
 
 def equal(got, wanted, what):
+    if isinstance(got, (set, frozenset)) and isinstance(wanted, (set, frozenset)) and len(got & wanted) > 3:  # large sets: only what differs
+        got, wanted, what = got - wanted, wanted - got, f"{what}, apart from {len(got & wanted)} that agree"
     check(got == wanted, f"{what}: {short(got)} instead of {short(wanted)}")
 
 
