@@ -4,7 +4,7 @@
  * measure the cost of an event or make traces of a known size. bench/run runs it under `burin record` and collects its
  * output: `key value` lines.
  *
- *	event cost BLOCKS CPU	an event of two integers, and one with a string, beside reads of the clock
+ *	event cost BLOCKS CPU	an event of two integers, one with a string, and an end of a span with an id, beside reads of the clock
  *	event shapes BLOCKS CPU	events of every shape (shapes.h), and reads of the clock
  *	event first COUNT CPU	the pauses at the start: the first event, and those that open a new packet
  *	event off BLOCKS CPU	an event that is switched off beside an empty loop
@@ -70,6 +70,18 @@ static __attribute__((noinline)) double block_string(void)
 	return TIMING_BLOCK(BURIN_TRACE("bench.string", "text=%s", twelve));
 }
 
+static __attribute__((noinline)) double block_span(void)
+{
+	return TIMING_BLOCK(BURIN_SPAN_BEGIN(i, "bench.span", "a=%llu", (unsigned long long)~i));
+}
+
+/* The same record by an event. */
+static __attribute__((noinline)) double block_ids(void)
+{
+	return TIMING_BLOCK(BURIN_TRACE("bench.ids", "span_id=%#llx a=%llu", (unsigned long long)i,
+					(unsigned long long)~i));
+}
+
 static __attribute__((noinline)) double block_off(void)
 {
 	return TIMING_BLOCK(TIMING_USE(i); BURIN_TRACE("off.two", "a=%u b=%u", i, ~i));
@@ -77,14 +89,17 @@ static __attribute__((noinline)) double block_off(void)
 
 static void mode_cost(unsigned blocks, int cpu)
 {
-	double medians[3];
+	double medians[5];
 
 	timing_pin(cpu);
 	/* The ring's memory is allocated on its first lap. */
 	for (unsigned n = 0; n < 20; n++)
 		block_two();
-	timing_turns(blocks, (double (*const[])(void)){ block_clock, block_two, block_string }, medians, 3);
-	printf("clock_ns %.3f\ntwo_ns %.3f\nstring_ns %.3f\n", medians[0], medians[1], medians[2]);
+	timing_turns(blocks,
+		     (double (*const[])(void)){ block_clock, block_two, block_string, block_span, block_ids },
+		     medians, 5);
+	printf("clock_ns %.3f\ntwo_ns %.3f\nstring_ns %.3f\nspan_ns %.3f\nids_ns %.3f\n", medians[0],
+	       medians[1], medians[2], medians[3], medians[4]);
 }
 
 /* The slowest of the first COUNT events on a CPU are those that allocate the memory of a packet. */

@@ -4,8 +4,8 @@
  *
  *	slowest [-n SPANS] [-e NAME] TRACE
  *
- * An end closes the latest begin of its name in its thread. Spans that are still open when the trace ends are
- * not shown.
+ * An end closes the latest begin of its name in its thread. Spans with an id, and those that are still open when the trace ends,
+ * are not shown.
  */
 #include <inttypes.h>
 #include <stdio.h>

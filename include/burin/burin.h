@@ -100,7 +100,7 @@ struct burin_site {
 	 * array of that type, which follows; 0 up to the end: no more arguments. */
 	uint64_t types;
 	uint32_t line;
-	uint8_t kind;  /* enum wire_kind: 0 event, 1 begin, 2 end, 3 counter */
+	uint8_t kind;  /* enum wire_kind: 0 event, 1 begin, 2 end, 3 counter, 4 span begin, 5 span end */
 	uint8_t level; /* 0..9, of BURIN_TRACE_LEVEL */
 	uint16_t id;   /* 0 until registered */
 	void *hook;    /* private to the library */
@@ -210,16 +210,16 @@ BURIN__INLINE int burin_active(void) { return 0; }
  *	std::string_view, BURIN_BYTES, BURIN_ARRAY. BURIN_BYTES, BURIN_ARRAY and those of C++ count as two
  * Context: any thread, signal-safe.
  */
-#define BURIN_TRACE(...) BURIN__EVENT(0, "", BURIN__NOTHING, ~, __VA_ARGS__)
+#define BURIN_TRACE(...) BURIN__EVENT(0, "", BURIN__CHECK, BURIN__NOTHING, ~, __VA_ARGS__)
 
 /* BURIN_TRACE_LEVEL(level, name [, format [, argument ...]]): an event with a level, a constant from 0 (as
  * BURIN_TRACE) to 9. Finer details have higher levels. `burin enable --level N` enables levels up to N. */
-#define BURIN_TRACE_LEVEL(level, ...) BURIN__EVENT(((level) << 8), "", BURIN__CHECK_LEVEL, level, __VA_ARGS__)
+#define BURIN_TRACE_LEVEL(level, ...) BURIN__EVENT(((level) << 8), "", BURIN__CHECK, BURIN__CHECK_LEVEL, level, __VA_ARGS__)
 
-/* BURIN_BEGIN, BURIN_END(name [, format [, argument ...]]): the two ends of a span, recorded as the events
- * NAME.begin and NAME.end. Statements. */
-#define BURIN_BEGIN(...) BURIN__EVENT(1, ".begin", BURIN__NOTHING, ~, __VA_ARGS__)
-#define BURIN_END(...)   BURIN__EVENT(2, ".end", BURIN__NOTHING, ~, __VA_ARGS__)
+/* BURIN_BEGIN, BURIN_END(name [, format [, argument ...]]): the two ends of a span of one thread, recorded as the events
+ * NAME.begin and NAME.end. Spans of a thread are nested. Statements. */
+#define BURIN_BEGIN(...) BURIN__EVENT(1, ".begin", BURIN__CHECK, BURIN__NOTHING, ~, __VA_ARGS__)
+#define BURIN_END(...)   BURIN__EVENT(2, ".end", BURIN__CHECK, BURIN__NOTHING, ~, __VA_ARGS__)
 
 /*
  * BURIN_SCOPE(name [, format [, argument ...]]): a span that ends when the enclosing block is left, in any way
@@ -228,6 +228,27 @@ BURIN__INLINE int burin_active(void) { return 0; }
  */
 #define BURIN_SCOPE(...) \
 	BURIN__SCOPE(BURIN__JOIN(BURIN_SCOPE_is_a_declaration_put_it_between_braces_, __COUNTER__), __VA_ARGS__)
+
+/*
+ * BURIN_SPAN_BEGIN, BURIN_SPAN_END(id, name [, format [, argument ...]]): the two ends of a span that its name and its id
+ * identify. Each may be reached in any thread, in a coroutine, and in any process of the recording. Recorded as the events
+ * NAME.begin and NAME.end. These spans need not be nested, and do not count as open spans of a thread (burin/context.h).
+ * Statements.
+ * id: an integer of at most 64 bits, or an enum, that no other open span of this name has. Evaluated once. Its 64 bits, of
+ *	a negative one with the sign, are the record's first field, `span_id`
+ * argument: at most 15
+ *
+ * BURIN_SPAN128_BEGIN, BURIN_SPAN128_END(high, low, name [, format [, argument ...]]): the same for an id of 128 bits, such
+ * as a trace id of W3C Trace Context. The first fields are `span_id_high` and `span_id`.
+ * high, low: its upper and its lower half, each as id above
+ * argument: at most 14
+ *
+ * All sites of a name are of one kind, and their ids of one width; others are refused, as those with another format.
+ */
+#define BURIN_SPAN_BEGIN(id, ...) BURIN__SPAN(4, ".begin", BURIN__ID_64(id), __VA_ARGS__)
+#define BURIN_SPAN_END(id, ...)   BURIN__SPAN(5, ".end", BURIN__ID_64(id), __VA_ARGS__)
+#define BURIN_SPAN128_BEGIN(high, low, ...) BURIN__SPAN(4, ".begin", BURIN__ID_128(high, low), __VA_ARGS__)
+#define BURIN_SPAN128_END(high, low, ...)   BURIN__SPAN(5, ".end", BURIN__ID_128(high, low), __VA_ARGS__)
 
 /* BURIN_COUNTER(name, value): a number that holds until the next record of this name. Recorded as 64-bit integer
  * or double. A statement. */
@@ -286,14 +307,14 @@ BURIN__INLINE int burin_active(void) { return 0; }
 #define BURIN__COUNT(...) BURIN__PICK(__VA_ARGS__, X, X, X, X, X, X, X, X, X, X, X, X, X, X, 16, 15, 14, 13, 12, 11, \
 	10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, N, ~)
 
-#define BURIN__EVENT(kind, suffix, then, with, ...) \
-	BURIN__JOIN(BURIN__EVENT_, BURIN__COUNT(__VA_ARGS__))(kind, suffix, then, with, __VA_ARGS__)
-#define BURIN__EVENT_N(kind, suffix, then, with, name) \
+#define BURIN__EVENT(kind, suffix, check, then, with, ...) \
+	BURIN__JOIN(BURIN__EVENT_, BURIN__COUNT(__VA_ARGS__))(kind, suffix, check, then, with, __VA_ARGS__)
+#define BURIN__EVENT_N(kind, suffix, check, then, with, name) \
 	BURIN__POINT(0, kind, name, suffix, "", BURIN__NOTHING, BURIN__DECLARE, BURIN__PUT, then, with, ~)
-#define BURIN__EVENT_0(kind, suffix, then, with, name, format) \
-	BURIN__POINT(0, kind, name, suffix, format, BURIN__CHECK, BURIN__DECLARE, BURIN__PUT, then, with, ~)
-#define BURIN__EVENT_M(n, kind, suffix, then, with, name, format, ...) \
-	BURIN__POINT(n, kind, name, suffix, format, BURIN__CHECK, BURIN__DECLARE, BURIN__PUT, then, with, __VA_ARGS__)
+#define BURIN__EVENT_0(kind, suffix, check, then, with, name, format) \
+	BURIN__POINT(0, kind, name, suffix, format, check, BURIN__DECLARE, BURIN__PUT, then, with, ~)
+#define BURIN__EVENT_M(n, kind, suffix, check, then, with, name, format, ...) \
+	BURIN__POINT(n, kind, name, suffix, format, check, BURIN__DECLARE, BURIN__PUT, then, with, __VA_ARGS__)
 #define BURIN__EVENT_X(...) BURIN__ASSERT(0, "Burin: a tracepoint takes at most 16 arguments")
 #define BURIN__EVENT_1(...) BURIN__EVENT_M(1, __VA_ARGS__)
 #define BURIN__EVENT_2(...) BURIN__EVENT_M(2, __VA_ARGS__)
@@ -312,12 +333,36 @@ BURIN__INLINE int burin_active(void) { return 0; }
 #define BURIN__EVENT_15(...) BURIN__EVENT_M(15, __VA_ARGS__)
 #define BURIN__EVENT_16(...) BURIN__EVENT_M(16, __VA_ARGS__)
 
+/* A span with an id. BURIN__ID_*: the format of its fields; the check of its parts; its parts. The last two have commas, so they
+ * are in parentheses. The program's format is checked alone: see BURIN__CHECK about literals of this header. */
+#define BURIN__ID_64(id) "span_id=%#llx", (BURIN__CHECK_ID(id)), (BURIN__ID(id))
+#define BURIN__ID_128(high, low) \
+	"span_id_high=%#llx span_id=%#llx", (BURIN__CHECK_ID(high) BURIN__CHECK_ID(low)), (BURIN__ID(high), BURIN__ID(low))
+#define BURIN__BARE(...) __VA_ARGS__
+#define BURIN__SPAN_FORM(...) \
+	BURIN__PICK(__VA_ARGS__, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, M, 0, N, ~)
+#define BURIN__SPAN(kind, suffix, ...) BURIN__SPAN_AS(kind, suffix, __VA_ARGS__)
+#define BURIN__SPAN_AS(kind, suffix, fields, checks, ids, ...) \
+	BURIN__JOIN(BURIN__SPAN_, BURIN__SPAN_FORM(__VA_ARGS__))(kind, suffix, fields, checks, ids, __VA_ARGS__)
+#define BURIN__SPAN_POINT(kind, suffix, checks, check, ...) \
+	do { \
+		BURIN__QUIET BURIN__BARE checks check BURIN__LOUD \
+		BURIN__EVENT(kind, suffix, BURIN__CHECK_LENGTH, BURIN__NOTHING, ~, __VA_ARGS__); \
+	} while (0)
+#define BURIN__SPAN_N(kind, suffix, fields, checks, ids, name) \
+	BURIN__SPAN_POINT(kind, suffix, checks, , name, fields, BURIN__BARE ids)
+#define BURIN__SPAN_0(kind, suffix, fields, checks, ids, name, format) \
+	BURIN__SPAN_POINT(kind, suffix, checks, BURIN__CHECK(0, format, ~), name, fields " " format, BURIN__BARE ids)
+#define BURIN__SPAN_M(kind, suffix, fields, checks, ids, name, format, ...) \
+	BURIN__SPAN_POINT(kind, suffix, checks, BURIN__CHECK_OF(BURIN__COUNT(name, format, __VA_ARGS__), format, __VA_ARGS__), \
+			  name, fields " " format, BURIN__BARE ids, __VA_ARGS__)
 #define BURIN__NOTHING(...)
 #define BURIN__CHECK_LEVEL(level, name) \
 	{ BURIN__ASSERT((level) >= 0 && (level) <= 9, "Burin: a level is a constant from 0 to 9"); }
 
 /* m(k, k - 1, argument) for each argument k, from 1. */
 #define BURIN__EACH_0(m, none)
+#define BURIN__EACH_X(...)
 #define BURIN__EACH_1(m, a) m(1, 0, a)
 #define BURIN__EACH_2(m, a, b) m(1, 0, a) m(2, 1, b)
 #define BURIN__EACH_3(m, a, b, c) m(1, 0, a) m(2, 1, b) m(3, 2, c)
@@ -450,6 +495,12 @@ BURIN__INLINE int burin_active(void) { return 0; }
 		if (0) \
 			burin__check(format BURIN__EACH_##n(BURIN__SHOW, __VA_ARGS__)); \
 	}
+#define BURIN__CHECK_OF(n, ...) BURIN__CHECK(n, __VA_ARGS__)
+#define BURIN__CHECK_LENGTH(n, format, ...) \
+	{ BURIN__ASSERT(sizeof(format) <= 1024, "Burin: a format has at most 1023 bytes, of which the id of a span takes some"); }
+#define BURIN__CHECK_ID(x) \
+	{ BURIN__ASSERT(0x220 >> BURIN__NUMBER(x) & 1, "Burin: the id of a span is an integer of at most 64 bits"); } \
+	BURIN__CHECK_NUMBER(1, "", x)
 #define BURIN__SHOW(k, before, x)           , BURIN__SHOWN(x)
 #define BURIN__CHECK_NUMBER(n, format, value) \
 	if (0) \
@@ -520,7 +571,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
 #ifdef __cplusplus
 #define BURIN__SCOPE(var, ...) \
 	struct burin__scope var; \
-	BURIN__EVENT(1, ".begin", BURIN__SCOPE_OPEN, var.site, __VA_ARGS__)
+	BURIN__EVENT(1, ".begin", BURIN__CHECK, BURIN__SCOPE_OPEN, var.site, __VA_ARGS__)
 #else
 /* All of it is one declaration, so that others may follow it. The error for a scope without braces names the type. */
 #define BURIN__SCOPE(var, ...) \
@@ -528,7 +579,7 @@ BURIN__INLINE int burin_active(void) { return 0; }
 		__attribute__((__unused__, __cleanup__(burin__scope_leave))) = { \
 		__extension__({ \
 			struct burin_site *burin__end = 0; \
-			BURIN__EVENT(1, ".begin", BURIN__SCOPE_OPEN, burin__end, __VA_ARGS__); \
+			BURIN__EVENT(1, ".begin", BURIN__CHECK, BURIN__SCOPE_OPEN, burin__end, __VA_ARGS__); \
 			burin__end; \
 		}) \
 	}
@@ -548,12 +599,12 @@ BURIN__INLINE int burin_active(void) { return 0; }
 	} while (0)
 
 #ifdef __cplusplus
-#define BURIN__SCOPE(var, ...) BURIN__EVENT(1, ".begin", BURIN__NOTHING, var, __VA_ARGS__)
+#define BURIN__SCOPE(var, ...) BURIN__EVENT(1, ".begin", BURIN__CHECK, BURIN__NOTHING, var, __VA_ARGS__)
 #else
 typedef int BURIN_SCOPE_is_a_declaration_put_it_between_braces;
 #define BURIN__SCOPE(var, ...) \
 	BURIN_SCOPE_is_a_declaration_put_it_between_braces var __attribute__((__unused__)) = __extension__({ \
-		BURIN__EVENT(1, ".begin", BURIN__NOTHING, var, __VA_ARGS__); \
+		BURIN__EVENT(1, ".begin", BURIN__CHECK, BURIN__NOTHING, var, __VA_ARGS__); \
 		0; \
 	})
 #endif

@@ -15,10 +15,14 @@ __extension__ typedef unsigned __int128 burin__u128;
  * no floating-point numbers. */
 #ifdef __clang__
 typedef uint64_t burin__u64;
+typedef uint64_t burin__id64;
 #else
 __extension__ typedef enum {
 	BURIN__U64 = 0xffffffffffffffffull
 } burin__u64;
+__extension__ typedef enum {
+	BURIN__ID64 = 0xffffffffffffffffull
+} burin__id64;
 #endif
 #if defined(__clang__) || defined(BURIN__KERNEL)
 typedef double burin__f64;
@@ -97,6 +101,7 @@ typedef struct burin__array_none *burin__An;
 	_Generic((x), unsigned: 9, unsigned long: 9, unsigned long long: 9, float: 11, double: 11, long double: 11, \
 		burin__i128: 0, burin__u128: 0, default: BURIN__OTHER(x, 0x55550ull))
 #define BURIN__SET_NUMBER(type, arg, x) BURIN__SET(type, arg, x)
+#define BURIN__ID(x) ((burin__id64) + (x)) /* the sign since gcc can warn about a cast of what a function returns */
 
 /* The usual ways to write them; registration refuses the rest. Each call costs gcc 35,000 instructions for each tracepoint. */
 #if defined(__clang__)

@@ -187,6 +187,11 @@ template <class T> BURIN__INLINE void burin__count(burin_arg *arg, T value)
 	burin__traits<T>::count(arg, value);
 }
 
+template <class T> BURIN__INLINE uint64_t burin__id(T value)
+{
+	return static_cast<uint64_t>(value);
+}
+
 /* The value for that check: the number behind an enum class, an address for bytes, an element of an array. */
 template <class T, class = typename burin__if<!__is_class(T)>::type>
 BURIN__INLINE typename burin__printed<T>::type burin__shown(T value)
@@ -240,6 +245,7 @@ constexpr bool burin__name_refused(const char *name)
 #define BURIN__SHOWN(x) burin__shown(x)
 #define BURIN__NUMBER(x) decltype(burin__traits_of(x))::number
 #define BURIN__SET_NUMBER(type, arg, x) burin__count(arg, x)
+#define BURIN__ID(x) burin__id(x)
 #define BURIN__REFUSED(format) burin__refused(format)
 #define BURIN__CHECK_NAME(name) BURIN__ASSERT(!burin__name_refused(name), BURIN__NAME_FAULT)
 /* clang-format on */

@@ -222,6 +222,10 @@ enum burin_kind {
 	BURIN_KIND_BEGIN,   /* opens a span of its thread */
 	BURIN_KIND_END,	    /* closes the innermost open span of its name and thread */
 	BURIN_KIND_COUNTER, /* a number that holds until the next */
+	/* The ends of a span with an id, in any thread of any process. The first field is `span_id`, u64; or the first two are
+	 * `span_id_high` and `span_id`. An event without them is of another kind. A later version may have more kinds. */
+	BURIN_KIND_SPAN_BEGIN,
+	BURIN_KIND_SPAN_END,
 };
 
 struct burin_field {

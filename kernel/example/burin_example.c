@@ -47,6 +47,8 @@ static noinline void fire_spans(unsigned int n)
 	BURIN_COUNTER("example.counter", n);
 	BURIN_TRACE_LEVEL(5, "example.detail", "n=%u", n);
 	BURIN_END("example.span");
+	BURIN_SPAN_BEGIN(n, "example.request", "twice=%u", 2 * n);
+	BURIN_SPAN128_END(-1, n, "example.trace");
 }
 
 /* The one whose cost is measured. */

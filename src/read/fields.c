@@ -14,7 +14,8 @@ _Static_assert((int)BURIN_TYPE_BOOL == WIRE_BOOL && (int)BURIN_TYPE_U64 == WIRE_
 		       (int)BURIN_TYPE_BYTES == WIRE_BYTES && (int)BURIN_TYPE_CHAR == WIRE_CHAR &&
 		       (int)BURIN_TYPE_ARRAY == WIRE_ARRAY,
 	       "the numbers of types are those of the format");
-_Static_assert((int)BURIN_KIND_COUNTER == WIRE_KIND_COUNTER, "and those of kinds");
+_Static_assert((int)BURIN_KIND_COUNTER == WIRE_KIND_COUNTER && (int)BURIN_KIND_SPAN_END == WIRE_KIND_SPAN_END,
+	       "and those of kinds");
 _Static_assert((int)BURIN_CONTEXT_CORRELATION == WIRE_CONTEXT_CORRELATION &&
 		       (int)BURIN_CONTEXT_DEPTH == WIRE_CONTEXT_DEPTH,
 	       "and those of contexts");

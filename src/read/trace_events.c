@@ -93,6 +93,7 @@ static int set_fields(struct burin_trace *trace, struct read_event *event, uint6
 	event->spelled = !format_parse(event->open.format, types, &format, why);
 	if (!event->spelled)
 		fields_by_type(types, &format);
+	event->has_span_id = format_has_span_id(&format);
 	event->open.fields = format.count;
 	event->fields = calloc(format.count ? format.count : 1, sizeof(*event->fields));
 	if (!event->fields)
@@ -111,16 +112,32 @@ static int set_fields(struct burin_trace *trace, struct read_event *event, uint6
 	return result;
 }
 
-static void check_kind(const struct table *table, const struct burin_event *event)
+static bool name_ends(const char *name, const char *suffix)
 {
-	size_t bytes = strlen(event->name);
+	const size_t bytes = strlen(name), wanted = strlen(suffix);
 
-	if (event->kind >= WIRE_KINDS)
+	return bytes >= wanted && !strcmp(name + bytes - wanted, suffix);
+}
+
+/* Return: the kind that readers see. Those who see a span with an id may rely on its first fields. */
+static unsigned check_kind(const struct table *table, const struct read_event *event, unsigned kind)
+{
+	if (kind >= WIRE_KINDS) {
 		trace_events_fault(table, "kind of the event is unknown");
-	else if (event->kind == WIRE_KIND_BEGIN && (bytes < 6 || strcmp(event->name + bytes - 6, ".begin")))
+		return BURIN_KIND_EVENT;
+	}
+	if ((kind == WIRE_KIND_BEGIN || kind == WIRE_KIND_SPAN_BEGIN) &&
+	    !name_ends(event->open.name, ".begin"))
 		trace_events_fault(table, "the name of a begin does not end in .begin");
-	else if (event->kind == WIRE_KIND_END && (bytes < 4 || strcmp(event->name + bytes - 4, ".end")))
+	if ((kind == WIRE_KIND_END || kind == WIRE_KIND_SPAN_END) && !name_ends(event->open.name, ".end"))
 		trace_events_fault(table, "the name of an end does not end in .end");
+	if (wire_has_span_id(kind) && !event->has_span_id) {
+		trace_events_fault(
+			table,
+			"the first field of a span with an id is not span_id: it is read as another event");
+		return BURIN_KIND_EVENT;
+	}
+	return kind;
 }
 
 static int load_entry(struct table *table, uint32_t id, struct read_event *event)
@@ -154,7 +171,6 @@ static int load_entry(struct table *table, uint32_t id, struct read_event *event
 	}
 	event->open = (struct burin_event){
 		.id = id,
-		.kind = entry.kind < WIRE_KINDS ? entry.kind : BURIN_KIND_EVENT,
 		.name = name,
 		.format = format ? format : "",
 		.file = file ? file : "",
@@ -168,10 +184,7 @@ static int load_entry(struct table *table, uint32_t id, struct read_event *event
 	if (!result && !event->spelled)
 		read_fault(table->trace, BURIN_FAULT_EVENTS, table->file, table->offset,
 			   "the format of %s: %s", name, why ? why : "cannot be read");
-	event->open.kind = entry.kind;
-	check_kind(table, &event->open);
-	if (entry.kind >= WIRE_KINDS)
-		event->open.kind = BURIN_KIND_EVENT;
+	event->open.kind = check_kind(table, event, entry.kind);
 	return result;
 }
 

@@ -42,6 +42,9 @@ enum wire_kind {
 	WIRE_KIND_BEGIN, /* opens a span; the name ends in ".begin" */
 	WIRE_KIND_END,	 /* closes the innermost open span of that name and thread; the name ends in ".end" */
 	WIRE_KIND_COUNTER, /* one number, which holds until the next record */
+	/* The ends of a span that the record's first fields identify (format_has_span_id()). Names end as those of the others. */
+	WIRE_KIND_SPAN_BEGIN,
+	WIRE_KIND_SPAN_END,
 	WIRE_KINDS
 };
 
@@ -53,6 +56,12 @@ enum {
 	WIRE_ENUMS_MAX = 8191,	/* and of the enums that a format refers to (wire_enum.h) */
 	WIRE_STRING_MAX = 4096, /* default limit of a recorded string, bytes without NUL */
 };
+
+/* wire_has_span_id - whether events of a kind begin with the id of a span. */
+static inline bool wire_has_span_id(unsigned kind)
+{
+	return kind == WIRE_KIND_SPAN_BEGIN || kind == WIRE_KIND_SPAN_END;
+}
 
 /* UTF-8: the end of a string that was cut at the limit, and the text for a NULL pointer. */
 #define WIRE_TRUNCATED "\xe2\x80\xa6" /* U+2026 HORIZONTAL ELLIPSIS */

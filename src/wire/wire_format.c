@@ -298,6 +298,17 @@ bool format_has_length(const char *text, const struct format_field *field)
 	return field->spec_bytes >= 2 && text[field->spec + field->spec_bytes - 2] == '*';
 }
 
+static bool field_is(const struct format *format, unsigned n, const char *name)
+{
+	return n < format->count && format->fields[n].type == WIRE_U64 &&
+	       strcmp(format->fields[n].name, name) == 0;
+}
+
+bool format_has_span_id(const struct format *format)
+{
+	return field_is(format, field_is(format, 0, "span_id_high"), "span_id");
+}
+
 /* The end of the last `%%` before a conversion: a field's name begins behind it. */
 static size_t name_begin(const char *text, size_t from, size_t percent)
 {

@@ -54,6 +54,9 @@ int format_parse(const char *text, uint64_t types, struct format *out, const cha
  */
 int format_conversion_next(const char *text, size_t *offset, struct format_field *field, const char **why);
 
+/* Whether a format begins with the id of a span: `span_id`, u64, or `span_id_high` and `span_id`, both u64. */
+bool format_has_span_id(const struct format *format);
+
 /* Whether a conversion takes a text and its length: %.*s. */
 bool format_has_length(const char *text, const struct format_field *field);
 

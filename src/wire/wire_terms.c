@@ -75,6 +75,16 @@ const char *const wire_kind_keys[WIRE_KINDS] = {
 	[WIRE_KIND_BEGIN] = "begin",
 	[WIRE_KIND_END] = "end",
 	[WIRE_KIND_COUNTER] = "counter",
+	[WIRE_KIND_SPAN_BEGIN] = "span_begin",
+	[WIRE_KIND_SPAN_END] = "span_end",
+};
+const char *const wire_kind_words[WIRE_KINDS] = {
+	[WIRE_KIND_EVENT] = "event",
+	[WIRE_KIND_BEGIN] = "begin",
+	[WIRE_KIND_END] = "end",
+	[WIRE_KIND_COUNTER] = "counter",
+	[WIRE_KIND_SPAN_BEGIN] = "span begin",
+	[WIRE_KIND_SPAN_END] = "span end",
 };
 
 const char *const wire_mode_keys[WIRE_MODES + 1] = {

@@ -26,6 +26,7 @@ extern const struct wire_term wire_symbols_terms[WIRE_SYMBOLS_STATES + 1]; /* th
 
 extern const char *const wire_file_keys[WIRE_FILE_KINDS];
 extern const char *const wire_kind_keys[WIRE_KINDS];
+extern const char *const wire_kind_words[WIRE_KINDS];
 extern const char *const wire_type_keys[WIRE_ARRAY + 1];
 extern const char *const wire_mode_keys[WIRE_MODES + 1]; /* ends with NULL */
 extern const char *const wire_clock_keys[WIRE_CLOCKS];

@@ -175,9 +175,9 @@ static bool name_holds(const char *name, unsigned kind)
 	if (length == 0 ||
 	    strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-") != length)
 		return false;
-	if (kind == WIRE_KIND_BEGIN)
+	if (kind == WIRE_KIND_BEGIN || kind == WIRE_KIND_SPAN_BEGIN)
 		return dot && strcmp(dot, ".begin") == 0;
-	if (kind == WIRE_KIND_END)
+	if (kind == WIRE_KIND_END || kind == WIRE_KIND_SPAN_END)
 		return dot && strcmp(dot, ".end") == 0;
 	return kind < WIRE_KINDS;
 }
@@ -259,6 +259,7 @@ static int event_table_copy_entry(struct event_table *table, const struct sessio
 	    session_event_copy(session, entry.enums, enums, sizeof(enums)) && wire_enum_valid(enums) &&
 	    name_holds(name, entry.kind) && !is_taken(table, name) && name_fits(name, entry.types, format) &&
 	    format_parse(format, entry.types, &parsed, NULL) == 0 &&
+	    (!wire_has_span_id(entry.kind) || format_has_span_id(&parsed)) &&
 	    texts_fit(table, session, name, format, file, refused, enums))
 		return event_table_add_entry(table, entry, name, format, file, refused, enums);
 	return add_damaged(table, n);

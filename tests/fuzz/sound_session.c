@@ -136,8 +136,13 @@ struct session *sound_session(enum wire_mode mode)
 		  .file = "x.c",
 		  .types = WIRE_U32 | WIRE_U32 << 4 | WIRE_U16 << 8 | WIRE_U16 << 12 | WIRE_I32 << 16 |
 			   WIRE_STR << 20 },
+		{ .name = "fuzz.span.begin",
+		  .format = "span_id_high=%llx span_id=%llx",
+		  .file = "x.c",
+		  .kind = WIRE_KIND_SPAN_BEGIN,
+		  .types = WIRE_U64 | WIRE_U64 << 4 },
 	};
-	uint16_t ids[5];
+	uint16_t ids[6];
 
 	geometry_make(&sound.geometry, mode);
 	sound.base = mmap(NULL, sound.geometry.file_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
@@ -147,8 +152,8 @@ struct session *sound_session(enum wire_mode mode)
 	FUZZ_HOLDS(layout_attach(&sound) == 0);
 	*sound.events = (struct wire_events){ .magic = WIRE_EVENTS_MAGIC, .text_bytes = 1 };
 	sound.shared->filters_used = WIRE_FILTERS_FIRST;
-	FUZZ_HOLDS(session_event_register(&sound, events, 5, ids) == 0 && ids[0] && ids[1] && ids[2] &&
-		   ids[3] && ids[4]);
+	FUZZ_HOLDS(session_event_register(&sound, events, 6, ids) == 0 && ids[0] && ids[1] && ids[2] &&
+		   ids[3] && ids[4] && ids[5]);
 	record_id = ids[0];
 	sound_session_records(0);
 	write_call(ids[3]);

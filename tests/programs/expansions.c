@@ -190,6 +190,12 @@ static void arrays(const int *numbers, int count, size_t size, double *reals, vo
 		BURIN_COUNTER("u.block_number", number); \
 	} while (0)
 
+static uint64_t spans_id(int number);
+static uint64_t spans_id(int number)
+{
+	return TO(uint64_t, number);
+}
+
 static int spans(int number);
 static int spans(int number)
 {
@@ -210,6 +216,11 @@ static int spans(int number)
 	}
 	BURIN_END("u.bare");
 	BURIN_END("u.span", "%d", number);
+	BURIN_SPAN_BEGIN(number, "u.async");
+	BURIN_SPAN_BEGIN(spans_id(number), "u.async2", "%d %s", number, "text");
+	BURIN_SPAN_END(spans_id(number), "u.async", "text");
+	BURIN_SPAN128_BEGIN(spans_id(number), number, "u.trace", "%d", number);
+	BURIN_SPAN128_END(1, 2u, "u.trace");
 	return number;
 }
 
@@ -236,6 +247,8 @@ static inline void branches(int number)
 	}
 	while (number-- > 0)
 		BURIN_END("u.negative");
+	if (number)
+		BURIN_SPAN_END(number, "u.then_id");
 	do
 		BURIN_TRACE("u.do", "%d", number);
 	while (number > 0);
@@ -279,6 +292,8 @@ template <class T> static void integer(T value, const char *text)
 	BURIN_COUNTER("t.count", value);
 	BURIN_BEGIN("t.span", "%d", value);
 	BURIN_END("t.span");
+	BURIN_SPAN_BEGIN(value, "t.async", "%d", value);
+	BURIN_SPAN128_END(fixed, value, "t.async");
 	BURIN_SCOPE("t.scope", "%d", value);
 	BURIN_TRACE_LEVEL(2, "t.level", "%d", value);
 	BURIN_TRACE("t.array", "%d", BURIN_ARRAY(&fixed, 1));

@@ -237,7 +237,7 @@ static void test_event_table(void **state)
 	const struct burin_event *event = burin_trace_event(trace, 1);
 
 	(void)state;
-	assert_int_equal(burin_trace_events(trace), 7);
+	assert_int_equal(burin_trace_events(trace), 9);
 	assert_string_equal(event->name, "app.tick");
 	assert_string_equal(event->file, "app.c");
 	assert_int_equal(event->line, 1);
@@ -249,7 +249,10 @@ static void test_event_table(void **state)
 	assert_null(burin_event_field(event, 2));
 	assert_int_equal(burin_trace_event(trace, 3)->kind, BURIN_KIND_BEGIN);
 	assert_null(burin_trace_event(trace, 0));
-	assert_null(burin_trace_event(trace, 8));
+	assert_int_equal(burin_trace_event(trace, 8)->kind, BURIN_KIND_SPAN_BEGIN);
+	assert_string_equal(burin_event_field(burin_trace_event(trace, 8), 0)->name, "span_id");
+	assert_int_equal(burin_trace_event(trace, 9)->kind, BURIN_KIND_SPAN_END);
+	assert_null(burin_trace_event(trace, 10));
 	assert_null(burin_trace_event(trace, UINT32_MAX));
 }
 

@@ -435,6 +435,103 @@ static void test_event_format(void **state)
 	expect_everywhere(BURIN_FAULT_EVENTS, ".burin/events", sizeof(struct wire_events), TOTAL);
 }
 
+/* Of another kind, the same records can still be read. */
+static void test_event_kind(void **state)
+{
+	const uint64_t kind = sizeof(struct wire_events) + offsetof(struct wire_event, kind);
+
+	(void)state;
+	for (unsigned value = WIRE_KIND_BEGIN; value < UINT8_MAX; value++) {
+		struct found found;
+
+		overwrite(".burin/events", kind, &(uint8_t){ (uint8_t)value }, 1);
+		found = read_all();
+		assert_int_equal(found.records, TOTAL);
+		if (value == WIRE_KIND_COUNTER)
+			assert_int_equal(found.faults, 0);
+		else
+			expect(&found.first, BURIN_FAULT_EVENTS, ".burin/events", sizeof(struct wire_events));
+	}
+	overwrite(".burin/events", kind, &(uint8_t){ WIRE_KIND_SPAN_END }, 1);
+	expect_everywhere(BURIN_FAULT_EVENTS, ".burin/events", sizeof(struct wire_events), TOTAL);
+}
+
+/* Spans with an id: what their first fields must be. Readers that see the kind see the fields. */
+static void test_span_ids(void **state)
+{
+	static const struct {
+		const char *name, *format, *pattern;
+		uint64_t types;
+		bool sound;
+	} events[] = {
+		{ "a.begin", "span_id=%#llx", "q", 0x9, true },
+		{ "b.begin", "span_id=%llu n=%d", "qd", 0x49, true },
+		{ "c.begin", "span_id_high=%#llx span_id=%#llx s=%s", "qqs", 0xd99, true },
+		{ "none.begin", "", "", 0, false },
+		{ "other.begin", "n=%llu", "q", 0x9, false },
+		{ "later.begin", "n=%llu span_id=%#llx", "qq", 0x99, false },
+		{ "half.begin", "span_id_high=%#llx", "q", 0x9, false },
+		{ "swapped.begin", "span_id_high=%#llx n=%d span_id=%llx", "qdq", 0x949, false },
+		{ "narrow.begin", "span_id=%#x", "d", 0x8, false },
+		{ "signed.begin", "span_id=%lld", "q", 0x5, false },
+		{ "text.begin", "span_id=%s", "s", 0xd, false },
+		{ "low.begin", "span_id_high=%#llx span_id=%#x", "qd", 0x89, false },
+		{ "real.begin", "span_id=%g", "g", 0xb, false },
+		{ "array.begin", "span_id=%llx", "x", 0x90, false },
+		{ "unread.begin", "span_id=%!", "q", 0x9, false },
+		{ "a.ends", "span_id=%#llx", "q", 0x9, false },
+	};
+	const unsigned count = sizeof(events) / sizeof(events[0]);
+	const struct synth_options options = { .cpus = 1 };
+	struct burin_trace *trace;
+	struct burin_cursor *cursor;
+	const struct burin_record *record;
+	unsigned faults = 0, records = 0;
+	struct synth *synth;
+	struct synth_ring *ring;
+	char other[600];
+
+	(void)state;
+	snprintf(other, sizeof(other), "%s/spans", directory);
+	synth = synth_new(other, &options);
+	ring = synth_ring(synth, 0, false);
+	for (unsigned n = 0; n < count; n++) {
+		const uint32_t id = synth_event(synth, events[n].name, events[n].format, events[n].types,
+						WIRE_KIND_SPAN_BEGIN, "a.c", n + 1);
+
+		if (!strcmp(events[n].pattern, "qqs"))
+			synth_recordf(ring, 1000 + n, id, 1, "qqs", UINT64_C(1), UINT64_C(2), "text");
+		else if (!strcmp(events[n].pattern, "q"))
+			synth_recordf(ring, 1000 + n, id, 1, "q", UINT64_C(7));
+	}
+	synth_finish(synth);
+	assert_int_equal(burin_trace_open(&trace, other, NULL, NULL), 0);
+	for (unsigned n = 0; n < count; n++) {
+		const struct burin_event *event = burin_trace_event(trace, n + 1);
+		const bool span = events[n].sound || !strcmp(events[n].name, "a.ends");
+
+		if (event->kind != (span ? BURIN_KIND_SPAN_BEGIN : BURIN_KIND_EVENT))
+			fail_msg("%s has kind %u", event->name, event->kind);
+		faults += !events[n].sound;
+	}
+	/* A fault of an entry is reported once: for the format that cannot be read, too. */
+	assert_int_equal(burin_trace_faults(trace), faults);
+	assert_int_equal(burin_cursor_open(&cursor, trace, NULL), 0);
+	while (burin_cursor_next(cursor, &record) > 0) {
+		uint64_t number = 0;
+
+		assert_int_equal(record->event->line, record->time - 999);
+		records++;
+		if (record->event->line <= 2) {
+			assert_int_equal(burin_record_u64(record, 0, &number), 0);
+			assert_int_equal(number, 7);
+		}
+	}
+	assert_int_equal(records, 7);
+	burin_cursor_close(cursor);
+	burin_trace_close(trace);
+}
+
 static void test_recording(void **state)
 {
 	(void)state;
@@ -507,6 +604,8 @@ int main(void)
 		case_of(test_twice),
 		case_of(test_event_table),
 		case_of(test_event_format),
+		case_of(test_event_kind),
+		case_of(test_span_ids),
 		case_of(test_recording),
 		case_of(test_metadata),
 		case_of(test_shrinks_while_read),

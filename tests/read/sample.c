@@ -30,6 +30,19 @@ static uint64_t write_all_types(struct synth *synth, struct synth_ring *ring, ui
 	return 4;
 }
 
+/* Spans with an id, begun by a thread and ended by another. */
+static uint64_t write_span_ids(struct synth *synth, struct synth_ring *ring, uint64_t time)
+{
+	const uint32_t begin = synth_event(synth, "app.ask.begin", "span_id=%#llx path=%s", 0xd9,
+					   WIRE_KIND_SPAN_BEGIN, "app.c", 6);
+	const uint32_t end = synth_event(synth, "app.trace.end", "span_id_high=%#llx span_id=%#llx n=%u",
+					 0x899, WIRE_KIND_SPAN_END, "app.c", 7);
+
+	synth_recordf(ring, time, begin, 100, "qs", UINT64_C(7), "/pay");
+	synth_recordf(ring, time + 1, end, 200, "qqd", UINT64_C(1), UINT64_MAX, 3);
+	return 2;
+}
+
 uint64_t synth_sample(const char *path)
 {
 	const struct synth_options options = { .cpus = 2, .packets_per_file = 3 };
@@ -78,6 +91,7 @@ uint64_t synth_sample(const char *path)
 	/* Gaps longer than the 32-bit time within a packet: extended records. */
 	time += 1000;
 	records += write_all_types(synth, cpu0, time);
+	records += write_span_ids(synth, cpu0, time + 500);
 	for (unsigned n = 0; n < 4; n++) {
 		time += (n + 1) * wrap + 12345;
 		synth_recordf(cpu0, time, tick, 100, "dd", n, n);

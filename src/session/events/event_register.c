@@ -130,7 +130,11 @@ static const char *fault_of(const struct session_event *event)
 		return "its kind or level is unknown";
 	if (event->enums && !wire_enum_valid(event->enums))
 		return "an enum has a label that is not 1 to 63 letters, digits and _ . : -, or is too long";
-	return format_parse(event->format, event->types, &format, &why) == 0 ? NULL : why;
+	if (format_parse(event->format, event->types, &format, &why))
+		return why;
+	return wire_has_span_id(event->kind) && !format_has_span_id(&format)
+		       ? "the first field of a span with an id is not span_id"
+		       : NULL;
 }
 
 /* The earlier refusal of the same event at the same line, if there is one. */

@@ -19,6 +19,7 @@
 
 enum {
 	NAME_COLUMNS_MAX = 40,
+	KIND_COLUMNS = 7, /* more if a trace has spans with ids */
 };
 
 static const char *const bold = print_styles[PRINT_BOLD], *const warn = print_styles[PRINT_WARN],
@@ -136,12 +137,27 @@ static void summary_print_head(const struct burin_trace *trace, const struct rea
 	print_amount(trace, counts, out);
 }
 
-static void summary_print_event(const struct burin_event *event, uint64_t count, struct view_buffer *out)
+/* The width of the column of kinds. */
+static int kind_columns(const struct burin_trace *trace)
+{
+	size_t columns = 0;
+
+	for (uint32_t id = 1; id <= burin_trace_events(trace); id++) {
+		const struct burin_event *event = burin_trace_event(trace, id);
+		const size_t bytes = event ? strlen(wire_kind_words[event->kind]) : 0;
+
+		columns = bytes > columns ? bytes : columns;
+	}
+	return columns > KIND_COLUMNS ? (int)columns : KIND_COLUMNS;
+}
+
+static void summary_print_event(const struct burin_event *event, uint64_t count, int columns,
+				struct view_buffer *out)
 {
 	char number[TEXT_SHORT];
 
-	view_buffer_print(out, "%16s  %-*s  %-7s  ", text_count(number, count), NAME_COLUMNS_MAX, event->name,
-			  wire_kind_keys[event->kind]);
+	view_buffer_print(out, "%16s  %-*s  %-*s  ", text_count(number, count), NAME_COLUMNS_MAX, event->name,
+			  columns, wire_kind_words[event->kind]);
 	if (event->line)
 		view_buffer_print(out, "%s:%" PRIu32, event->file, event->line);
 	view_buffer_print(out, "\n");
@@ -193,6 +209,7 @@ static void summary_print_events(const struct burin_trace *trace, const struct r
 				 bool color, struct view_buffer *out)
 {
 	unsigned count = burin_trace_events(trace), idle = 0;
+	const int columns = kind_columns(trace);
 	struct ranked *ranked = calloc(count + 1, sizeof(*ranked));
 	char number[TEXT_SHORT];
 
@@ -210,7 +227,7 @@ static void summary_print_events(const struct burin_trace *trace, const struct r
 		if (is_idle_of_kernel(event, ranked[n].count))
 			idle++;
 		else if (event)
-			summary_print_event(event, ranked[n].count, out);
+			summary_print_event(event, ranked[n].count, columns, out);
 		else if (ranked[n].count)
 			view_buffer_print(out, "%16s  (event %u, whose entry cannot be read)\n",
 					  text_count(number, ranked[n].count), ranked[n].id);

@@ -195,6 +195,8 @@ strict() {
 		refused "a string under %d ($where)" format 'BURIN_TRACE("a", "x=%d", s)' $o -Werror=format
 		refused "an int under %ld ($where)" format 'BURIN_BEGIN("a", "%ld", i)' $o -Werror=format
 		refused "too few arguments ($where)" 'format|argument' 'BURIN_SCOPE("a", "%d %d", i)' $o -Werror=format
+		refused "an int under %ld of a span with an id ($where)" format 'BURIN_SPAN_BEGIN(i, "a", "%ld", i)' $o -Werror=format
+		refused "too few arguments of a span with an id ($where)" 'format|argument' 'BURIN_SPAN128_END(i, 1, "a", "%d %d", i)' $o -Werror=format
 	done
 	o="-I$root/include"
 	# (clang says nothing about this one in an installed header; registration refuses it)
@@ -216,6 +218,19 @@ strict() {
 	refused 'a name of a span with a percent sign' 'letters, digits' 'BURIN_SCOPE("load.%d", "%d", i)' $o
 	refused 'a name of a counter in UTF-8' 'letters, digits' 'BURIN_COUNTER("gr\303\266sse", i)' $o
 	refused '17 arguments' 'at most 16' 'BURIN_TRACE("a", "%d", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)' $o
+	refused '16 arguments and an id' 'at most 16' 'BURIN_SPAN_BEGIN(1, "a", "%d", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)' $o -Wno-format
+	refused '17 arguments and an id' 'at most 16' 'BURIN_SPAN_BEGIN(1, "a", "%d", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17)' $o -Wno-format
+	refused '15 arguments and an id of 128 bits' 'at most 16' 'BURIN_SPAN128_END(1, 2, "a", "%d", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)' $o -Wno-format
+	for more in '' -DBURIN_DISABLE; do
+		refused_first "a string as an id $more" 'the id of a span is an integer' 'BURIN_SPAN_BEGIN("x", "a")' $o $more
+		refused_first "a double as an id $more" 'the id of a span is an integer' 'BURIN_SPAN_END(i * 0.5, "a", "%d", i)' $o $more
+		refused_first "a struct as an id $more" 'the id of a span is an integer' 'BURIN_SPAN_BEGIN(pair, "a")' $o $more
+		refused_first "an __int128 as an id $more" 'the id of a span is an integer' 'BURIN_SPAN128_BEGIN(1, (__int128)i, "a")' $o $more
+		refused_first "a pointer as an id $more" 'the id of a span is an integer' 'BURIN_SPAN128_BEGIN(&pair, 1, "a")' $o $more
+	done
+	refused 'a %n in a span with an id' 'must not contain %n' 'BURIN_SPAN_BEGIN(1, "a", "%d %n", i, p)' $o -Wno-format
+	refused 'a long format of a span with an id' '1023' "BURIN_SPAN_BEGIN(1, \"a\", \"$(printf '%01010d' 0)\")" $o
+	refused 'a long name of a span with an id' '1 to 127' "BURIN_SPAN_BEGIN(1, \"$(printf '%0122d' 0)\")" $o
 	refused_first 'a struct' 'cannot record an argument of this type; a struct: pass its members' 'BURIN_TRACE("a", "%d", pair)' $o
 	refused_first 'a struct as a counter' 'cannot record' 'BURIN_COUNTER("a", pair)' $o
 	refused_first 'a scope without braces' 'BURIN_SCOPE_is_a_declaration_put_it_between_braces|expected expression' \
@@ -233,7 +248,8 @@ strict() {
 	refused 'an old standard' 'C11 or later|C\+\+17 or later' 'BURIN_TRACE("a")' $o -std=gnu++14 -x c++
 	refused 'another machine' 'x86-64 or' 'BURIN_TRACE("a")' $o -mx32 -ffreestanding
 	body='(void)0; BURIN_TRACE("a", "%d %s %p", side(), text, BURIN_BYTES(text, 3)); BURIN_SCOPE("b", "%d", alone);
-		BURIN_COUNTER("c", alone); BURIN_BEGIN("d"); if (alone) BURIN_END("d", "%%"); else BURIN_TRACE("e", "1 * 2, 100%% * 3 n");'
+		BURIN_COUNTER("c", alone); BURIN_BEGIN("d"); if (alone) BURIN_END("d", "%%"); else BURIN_TRACE("e", "1 * 2, 100%% * 3 n");
+		long id = 4; int high = 5; BURIN_SPAN_BEGIN(id, "f"); BURIN_SPAN_END(side(), "f", "%s", text); BURIN_SPAN128_BEGIN(high, side(), "g");'
 	code="int side(void);
 		#ifdef __cplusplus
 		extern \"C\"

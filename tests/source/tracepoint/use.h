@@ -363,6 +363,63 @@ static void test_spans(void)
 	check_log("t.same.begin t.same.begin t.same.end t.same.end");
 }
 
+/* The id of a span is recorded as 64 bits, whatever its type. */
+static void test_span_ids(void)
+{
+	struct bits bits;
+
+	memset(&bits, 0, sizeof(bits));
+	bits.minus = -3;
+	evaluated = 0;
+	BURIN_SPAN_BEGIN(once(7), "t.async");
+	want_int(7, 8);
+	check_kind("t.async.begin", 4, 9, "span_id=%#llx");
+	BURIN_SPAN_END(once(-7), "t.async");
+	want_int((uint64_t)-7, 8);
+	check_kind("t.async.end", 5, 9, "span_id=%#llx");
+	BURIN_SPAN_BEGIN(once(1), "t.async2", "s=%s n=%hhd", "text", (signed char)once(2));
+	want_int(1, 8), want_text("text"), want_int(2, 1);
+	check_kind("t.async2.begin", 4, 0x2d9, "span_id=%#llx s=%s n=%hhd");
+	BURIN_SPAN_END(ULLONG_MAX, "t.async2", "a text, 100%%");
+	want_int(ULLONG_MAX, 8);
+	check_kind("t.async2.end", 5, 9, "span_id=%#llx a text, 100%%");
+	check_that(evaluated == 4);
+	BURIN_SPAN_BEGIN((short)-1, "t.short");
+	want_int(ULLONG_MAX, 8);
+	check_kind("t.short.begin", 4, 9, "span_id=%#llx");
+	BURIN_SPAN_BEGIN(GREEN, "t.enum_id");
+	want_int(7, 8);
+	check_kind("t.enum_id.begin", 4, 9, "span_id=%#llx");
+	BURIN_SPAN_BEGIN(bits.minus, "t.field_id");
+	want_int((uint64_t)-3, 8);
+	check_kind("t.field_id.begin", 4, 9, "span_id=%#llx");
+	BURIN_SPAN128_BEGIN(once(5), (uint64_t)once(6), "t.trace");
+	want_int(5, 8), want_int(6, 8);
+	check_kind("t.trace.begin", 4, 0x99, "span_id_high=%#llx span_id=%#llx");
+	BURIN_SPAN128_END(-5, 0, "t.trace", "%d %p", 3, BURIN_BYTES("xy", 2));
+	want_int((uint64_t)-5, 8), want_int(0, 8), want_int(3, 4), want_bytes("xy", 2);
+	check_kind("t.trace.end", 5, 0xe0499, "span_id_high=%#llx span_id=%#llx %d %p");
+	check_that(evaluated == 6);
+	BURIN_SPAN_END(1, "t.most", C4 C4 C4 C1 C1 C1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+	want_int(1, 8), want_numbers(15);
+	check_kind("t.most.end", 5, 0x4444444444444449, "span_id=%#llx " C4 C4 C4 C1 C1 C1);
+	BURIN_SPAN128_END(1, 2, "t.most128", C4 C4 C4 C1 C1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+	want_int(1, 8), want_int(2, 8), want_numbers(14);
+	check_kind("t.most128.end", 5, 0x4444444444444499,
+		   "span_id_high=%#llx span_id=%#llx " C4 C4 C4 C1 C1);
+	capture_switch = 0;
+	BURIN_SPAN_BEGIN(once(1), "t.never_id", "%d", once(2));
+	BURIN_SPAN128_END(once(1), once(2), "t.never_ids");
+	check_none();
+	check_that(evaluated == 6);
+	capture_switch = 1;
+	if (evaluated)
+		BURIN_SPAN_BEGIN(evaluated, "t.then_id");
+	else
+		BURIN_SPAN_END(evaluated, "t.else_id", "%d", evaluated);
+	check_log("t.then_id.begin");
+}
+
 static void test_counters(void)
 {
 	BURIN_COUNTER("t.depth", 7);
@@ -393,6 +450,7 @@ static void test_common(void)
 	test_bit_fields();
 	test_evaluation();
 	test_spans();
+	test_span_ids();
 	test_statements(0);
 	test_statements(1);
 	test_counters();
