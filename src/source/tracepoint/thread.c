@@ -131,9 +131,10 @@ void tracepoint_notice_fork(void)
 }
 
 /*
- * Keep the id of a thread that has been announced. A signal handler may have interrupted the announcement, which takes long at first,
- * and made a child by _Fork() or clone(): what was interrupted goes on there, too, with the parent's id. The child has forgotten that
- * it was entering.
+ * Keep the id of a thread that has been announced; 0: it has not been, and enters again with its next record. A signal handler may
+ * have interrupted the announcement, which takes long at first, and made a child by _Fork() or clone(): what was interrupted goes on
+ * there, too, with the parent's id. The child has forgotten that it was entering; so it must not be entering any more when its handler
+ * returns, announced or not.
  */
 static bool keep_id(uint32_t tid)
 {
@@ -177,7 +178,7 @@ uint32_t tracepoint_thread_enter(void)
 		ring_lose(&tracepoint_session.rings[session_names_index(&tracepoint_session)],
 			  WIRE_LOST_FULL);
 	} else {
-		return tracepoint_thread.entering ? tid : tracepoint_thread_enter();
+		return keep_id(0) ? tid : tracepoint_thread_enter();
 	}
 	return keep_id(tid) ? tid : tracepoint_thread_enter();
 }
