@@ -6,6 +6,7 @@
  *					5 deep; some begins have no end, some ends no begin; ends have status and error
  *	spans pairs SEED COUNT		requests job.put (queue, key, name) that another thread takes by job.got, in any order;
  *					some are never taken, some taken twice; between them tick
+ *	spans ids SEED COUNT		the same jobs as spans with ids: job (id of 64 bits: queue and key), job128 (of 128)
  *	spans deep COUNT		COUNT begins without an end, then their ends
  */
 #include <burin/burin.h>
@@ -68,7 +69,13 @@ static struct {
 	unsigned queue, key;
 } jobs[64];
 static unsigned waiting, taken;
+static bool ids; /* as spans with ids */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static unsigned long id_of(unsigned job)
+{
+	return (unsigned long)jobs[job].queue << 32 | jobs[job].key;
+}
 
 static void put(struct chance *chance)
 {
@@ -76,8 +83,13 @@ static void put(struct chance *chance)
 
 	jobs[waiting].queue = below(chance, 3);
 	jobs[waiting].key = below(chance, 50); /* so some are open twice */
-	BURIN_TRACE("job.put", "queue=%u key=%u name=%s", jobs[waiting].queue, jobs[waiting].key,
-		    names[below(chance, 2)]);
+	if (ids) {
+		BURIN_SPAN_BEGIN(id_of(waiting), "job", "name=%s", names[below(chance, 2)]);
+		BURIN_SPAN128_BEGIN(jobs[waiting].queue, jobs[waiting].key, "job128");
+	} else {
+		BURIN_TRACE("job.put", "queue=%u key=%u name=%s", jobs[waiting].queue, jobs[waiting].key,
+			    names[below(chance, 2)]);
+	}
 	waiting++;
 }
 
@@ -86,8 +98,13 @@ static void take(struct chance *chance)
 	unsigned n;
 
 	n = below(chance, waiting);
-	BURIN_TRACE("job.got", "key=%lu queue=%d size=%u", (unsigned long)jobs[n].key, (int)jobs[n].queue,
-		    below(chance, 1000));
+	if (ids) {
+		BURIN_SPAN_END(id_of(n), "job", "error=%d", below(chance, 3) == 0);
+		BURIN_SPAN128_END(jobs[n].queue, jobs[n].key, "job128");
+	} else {
+		BURIN_TRACE("job.got", "key=%lu queue=%d size=%u", (unsigned long)jobs[n].key,
+			    (int)jobs[n].queue, below(chance, 1000));
+	}
 	if (below(chance, 10))
 		jobs[n] = jobs[--waiting];
 }
@@ -133,6 +150,7 @@ int main(int argc, char **argv)
 
 	if (argc > 3) {
 		seed = number;
+		ids = strcmp(argv[1], "ids") == 0;
 		count = (unsigned)atoi(argv[3]);
 		run(strcmp(argv[1], "random") == 0 ? random_thread : pairs_thread);
 		return 0;

@@ -105,31 +105,51 @@ static int add_role(struct span_events *events, const struct burin_event *event,
 	return 0;
 }
 
-/* "NAME.begin", "NAME.end": without the suffix. Return: false: it is no span. */
+static bool is_begin(const struct burin_event *event)
+{
+	return event->kind == BURIN_KIND_BEGIN || event->kind == BURIN_KIND_SPAN_BEGIN;
+}
+
+/* "NAME.begin", "NAME.end": without the suffix. Return: false: it has none. */
 static bool name_of_span(const struct burin_event *event, char name[NAME_BYTES])
 {
-	const char *suffix = event->kind == BURIN_KIND_BEGIN ? ".begin" : ".end";
+	const char *suffix = is_begin(event) ? ".begin" : ".end";
 	const size_t bytes = strlen(event->name), rest = strlen(suffix);
 
-	if ((event->kind != BURIN_KIND_BEGIN && event->kind != BURIN_KIND_END) || bytes <= rest ||
-	    bytes >= NAME_BYTES || strcmp(event->name + bytes - rest, suffix) != 0)
+	if (bytes <= rest || bytes >= NAME_BYTES || strcmp(event->name + bytes - rest, suffix) != 0)
 		return false;
 	memcpy(name, event->name, bytes - rest);
 	name[bytes - rest] = 0;
 	return true;
 }
 
+/* The fields of an id: those that the macros put first. */
+static void find_id(const struct burin_event *event, struct span_role *role)
+{
+	static const char *const fields[] = { "span_id_high", "span_id" };
+
+	for (unsigned n = 0; n < 2; n++) {
+		const int field = find_field(event, fields[n]);
+
+		if (field >= 0)
+			role->key[role->key_count++] = field;
+	}
+}
+
 static int add_span(struct span_events *events, const struct burin_event *event)
 {
+	const bool of_thread = event->kind == BURIN_KIND_BEGIN || event->kind == BURIN_KIND_END,
+		   of_id = event->kind == BURIN_KIND_SPAN_BEGIN || event->kind == BURIN_KIND_SPAN_END;
+	struct span_role role = { .kind = of_id ? SPAN_OF_ID : SPAN_OF_THREAD,
+				  .side = is_begin(event) ? SPAN_BEGIN : SPAN_END };
 	char name[NAME_BYTES];
 
-	if (!name_of_span(event, name))
+	if ((!of_thread && !of_id) || !name_of_span(event, name))
 		return 0;
-	return add_role(
-		events, event,
-		&(struct span_role){ .definition = span_events_define(events, SPAN_OF_THREAD, name),
-				     .kind = SPAN_OF_THREAD,
-				     .side = event->kind == BURIN_KIND_BEGIN ? SPAN_BEGIN : SPAN_END });
+	if (of_id)
+		find_id(event, &role);
+	role.definition = span_events_define(events, role.kind, name);
+	return add_role(events, event, &role);
 }
 
 static int add_syscall(struct span_events *events, const struct burin_event *event)
@@ -500,7 +520,7 @@ static int add_item(const struct span_events *events, const struct burin_record 
 					 .text = UINT32_MAX };
 
 	if ((role->kind == SPAN_OF_CALL && !take_call(events, record, &item)) ||
-	    (role->kind == SPAN_OF_PAIR && !key_of(record, role, item.key)) ||
+	    (span_has_key(role->kind) && !key_of(record, role, item.key)) ||
 	    (role->kind == SPAN_OF_SYSCALL && !take_syscall(events, record, role, &item)))
 		return 0;
 	if (role->kind != SPAN_OF_SYSCALL)

@@ -3,6 +3,7 @@
  * Which events of a trace are ends of spans, and what a record says of its span. Spans are:
  *
  *	NAME		BURIN_BEGIN to BURIN_END, BURIN_SCOPE: of one thread, nested
+ *			BURIN_SPAN_BEGIN to BURIN_SPAN_END: of one id, in any threads
  *	syscall:NAME	a system call
  *	call:NAME	a call of a function
  *	any name	a pair of two events that the user chose, with equal fields or of one thread
@@ -23,10 +24,17 @@ enum {
 
 enum span_kind {
 	SPAN_OF_THREAD,
+	SPAN_OF_ID,
 	SPAN_OF_PAIR,
 	SPAN_OF_SYSCALL,
 	SPAN_OF_CALL,
 };
+
+/* Whether its ends are joined by a key, not by the thread's stack. */
+static inline bool span_has_key(enum span_kind kind)
+{
+	return kind == SPAN_OF_PAIR || kind == SPAN_OF_ID;
+}
 
 enum span_side {
 	SPAN_BEGIN,

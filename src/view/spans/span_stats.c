@@ -533,7 +533,7 @@ static int take_item(struct span_counter *counter, const struct read_ahead_items
 	struct span_thread *thread;
 	uint32_t values;
 
-	if (role->kind == SPAN_OF_PAIR)
+	if (span_has_key(role->kind))
 		return take_pair(counter, items, item);
 	if (find_thread(counter, item->tid, &thread) != 0)
 		return -ENOMEM;

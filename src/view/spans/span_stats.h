@@ -2,7 +2,8 @@
 /*
  * Spans, counted: how many, how many failed or did not end, how long they took, and how much of it was not in spans within them.
  *
- * A span of a thread is in the innermost one that is open when it begins. A pair is in none, and contains none: its ends may be of two threads.
+ * A span of a thread is in the innermost one that is open when it begins. A pair, and a span with an id, is in none and contains none: its ends may be of two
+ * threads.
  */
 #ifndef BURIN_VIEW_SPANS_SPAN_STATS_H
 #define BURIN_VIEW_SPANS_SPAN_STATS_H
