@@ -135,6 +135,7 @@ depth=-m1000000 # steps of a path at most: its memory is cleared, too. A case th
 for model in $([ "$mode" = long ] && echo ring snapshot kernel names filter switch); do
 	files=$here/$model.pml
 	[ "$model" = ring ] && files="$files $here/reader.pml"
+	[ "$model" = kernel ] && files="$files $here/kernel_reader.pml"
 	# shellcheck disable=SC2086,SC2013  # one file or two; words are lines
 	for assertion in $(sed -n 's/.*CHECK(\([a-z]*\),.*/\1/p' $files | sort -u); do
 		case $tripped in
