@@ -7,6 +7,7 @@
 #include "read/trace.h"
 #include "view/sched/critical.h"
 #include "view/sched/sched_report.h"
+#include "view/spans/span_stats.h"
 #include "view/syscalls/syscall_dump.h"
 #include "view/syscalls/syscall_stats.h"
 #include "view/records/dump.h"
@@ -106,6 +107,40 @@ static void report_kernel(const struct burin_trace *trace, size_t size)
 	view_buffer_free(&out);
 }
 
+/* All kinds of spans, and pairs of any event with any other one. What is within a span takes no more than the span. */
+static void report_spans(const struct burin_trace *trace, size_t size)
+{
+	static const char *all[] = { "*", NULL };
+	static const struct span_pair pair = { .name = "any", .begin = "*", .end = "*" };
+	const struct view_globs names = { .globs = all, .count = 1 };
+	const struct view_profile_filter filter = { .from = 0 };
+	const struct span_options options = {
+		.choice = { .names = &names,
+			    .pairs = &pair,
+			    .pair_count = 1,
+			    .by = { "n", "text" },
+			    .by_count = 2 },
+		.filter = &filter,
+		.parts = 1 << VIEW_TID,
+		.by_parent = size % 2,
+		.threads = 1,
+	};
+	const struct column columns[] = { COLUMN_NAME("span", TEXT, SPAN_PART_NAME),
+					  COLUMN_NAME("by_n", TEXT, SPAN_PART_FIELD) };
+	const struct view_report report = { .limit = UINT64_MAX, .form = (enum table_form)(size % 3) };
+	struct view_buffer out = { .used = 0 };
+	const char *missing;
+	struct span_stats stats;
+
+	if (span_stats_make(&stats, trace, &options, &missing) != 0)
+		return;
+	for (size_t n = 0; n < stats.rows.count; n++)
+		FUZZ_HOLDS(stats.rows.rows[n]->self <= stats.rows.rows[n]->total);
+	span_stats_print(&stats, &report, columns, 2, true, &out);
+	span_stats_free(&stats);
+	view_buffer_free(&out);
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
 {
 	return archive_mutate(data, size, max, seed);
@@ -125,6 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	merge(trace);
 	print(trace, size);
 	report_kernel(trace, size);
+	report_spans(trace, size);
 	burin_trace_close(trace);
 	return 0;
 }

@@ -30,7 +30,7 @@ static unsigned below(struct chance *chance, unsigned limit)
 
 static void tree(struct chance *chance, unsigned depth)
 {
-	static const char *const paths[] = { "/", "/a", "/b c", "\"quoted\"", "" };
+	static const char *const paths[] = { "/", "/a", "/b c", "\"quoted\"\033[31m", "" };
 	const unsigned kind = below(chance, 3), parts = depth < 5 ? below(chance, 4) : 0,
 		       fault = below(chance, 40);
 	const unsigned status = below(chance, 5) ? 200 : 500;

@@ -8,7 +8,7 @@
  *	call:NAME	a call of a function
  *	any name	a pair of two events that the user chose, with equal fields or of one thread
  *
- * Records become items, by several threads (view/read_ahead.h). span_stats.c joins items to spans.
+ * Records become items, by several threads (view/read_ahead.h). span_join.c joins items to spans.
  */
 #ifndef BURIN_VIEW_SPANS_SPAN_EVENTS_H
 #define BURIN_VIEW_SPANS_SPAN_EVENTS_H

@@ -65,7 +65,7 @@ static const char *span_row_name(const void *data, const void *row, unsigned par
 		return stats->strings.texts[key->span];
 	if (part == SPAN_PART_PARENT)
 		return stats->strings.texts[key->parent];
-	return stats->strings.texts[stats->values[key->values].texts[part - SPAN_PART_FIELD]];
+	return stats->strings.texts[key->values.texts[part - SPAN_PART_FIELD]];
 }
 
 /* The histogram of a row: a line for each bar. */

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/*
- * Spans, counted: how many, how many failed or did not end, how long they took, and how much of it was not in spans within them.
- *
- * A span of a thread is in the innermost one that is open when it begins. A pair, and a span with an id, is in none and contains none: its ends may be of two
- * threads.
- */
+/* Spans, counted: how many, how many failed or did not end, how long they took, and how much of it was not in spans within them. */
 #ifndef BURIN_VIEW_SPANS_SPAN_STATS_H
 #define BURIN_VIEW_SPANS_SPAN_STATS_H
 
 #include "view/calls/call_rows.h"
-#include "view/spans/span_events.h"
+#include "view/spans/span_join.h"
 
 struct span_row {
 	struct call_row row; /* its key is a number of ->keys; ->calls are the spans that ended */
@@ -20,11 +15,7 @@ struct span_row {
 /* By what rows differ, besides threads and programs. */
 struct span_key {
 	uint32_t span, parent; /* strings; 0: not asked for, or none */
-	uint32_t values;
-};
-
-struct span_values {
-	uint32_t texts[SPAN_BY_FIELDS]; /* strings; 0: none */
+	struct span_values values;
 };
 
 struct span_stats {
@@ -34,9 +25,6 @@ struct span_stats {
 	struct span_key *keys;
 	size_t key_room;
 	uint32_t key_count;
-	struct span_values *values; /* 0: none */
-	size_t value_room;
-	uint32_t value_count;
 	uint64_t spans, failed, open;
 	uint64_t unbegun; /* ends without a begin in the trace */
 	size_t threads;
