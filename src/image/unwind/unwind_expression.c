@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Evaluates the DWARF expressions of unwind tables, on a stack of numbers; see unwind_expression.h. */
+/*
+ * Evaluates the DWARF expressions of unwind tables, on a stack of numbers; see unwind_expression.h.
+ *
+ * DWARF 5, section 2.5, defines the operations; section 6.4.2 says where tables use them. They are rare:
+ * linkers describe the stubs of a PLT by one, C libraries the registers in a signal frame, compilers a stack
+ * that a function aligns. Operations that these do not need (division, addresses of data, frame bases,
+ * pieces) are refused: an expression that has one is -EINVAL, and the walk ends there.
+ *
+ * An evaluation lives in one call. Its state is the position in the code, a stack, and the first error. An
+ * operation that fails still leaves the stack valid: a pop from the empty one is 0, a push onto the full one
+ * is dropped. So no operation has to check others, and unwind_evaluate() looks at the error between two of
+ * them.
+ *
+ * All bytes are foreign. Loads go through unwind_load(), which has only the copy of the stack. Jumps stay
+ * inside the expression, since bytes_left() is the loop's condition. Jumps may go back, so STEPS_MAX is what
+ * ends a loop. Numbers are unsigned and wrap, where signed ones would be undefined in C.
+ */
 #include <dwarf.h>
 
 #include "image/unwind/unwind_expression.h"
@@ -19,6 +35,7 @@ struct evaluation {
 	int error;
 };
 
+/* The first error counts: later ones may follow from it. */
 static void unwind_expression_fail(struct evaluation *e, int error)
 {
 	if (!e->error)
@@ -41,7 +58,7 @@ static uint64_t unwind_expression_pop(struct evaluation *e)
 	return 0;
 }
 
-/* Pushes a copy of the number at a depth. */
+/* Pushes a copy of the number at a depth; 0 is the top. */
 static void unwind_expression_pick(struct evaluation *e, uint64_t index)
 {
 	if (index < e->depth)
@@ -66,12 +83,20 @@ static void unwind_expression_rotate(struct evaluation *e, unsigned count)
 
 static void push_register(struct evaluation *e, uint64_t number, uint64_t offset)
 {
+	/*
+	 * Not all are known: a sample may lack some, and a rule of an inner frame may say that the value is
+	 * lost.
+	 */
 	if (number < UNWIND_REGISTERS && e->registers->known >> number & 1)
 		unwind_expression_push(e, e->registers->value[number] + offset);
 	else
 		unwind_expression_fail(e, -EINVAL);
 }
 
+/*
+ * Other sizes are refused, since bytes_number() takes them for 8. A failed load pushes 0, so the depth stays
+ * right.
+ */
 static void unwind_expression_dereference(struct evaluation *e, uint64_t size)
 {
 	uint64_t value = 0;
@@ -83,6 +108,10 @@ static void unwind_expression_dereference(struct evaluation *e, uint64_t size)
 	unwind_expression_push(e, value);
 }
 
+/*
+ * The distance counts from behind its own two bytes (DWARF). The end is a valid target. A wrap is one beyond
+ * the end.
+ */
 static void unwind_expression_jump(struct evaluation *e, uint64_t distance)
 {
 	const uint64_t target = (uint64_t)(e->code.at - e->begin) + distance;
@@ -108,7 +137,7 @@ static void unwind_expression_constant(struct evaluation *e, unsigned operation)
 		return unwind_expression_push(e, bytes_number(&e->code, 4));
 	case DW_OP_const4s:
 		return unwind_expression_push(e, bytes_signed(&e->code, 4));
-	case DW_OP_const8u:
+	case DW_OP_const8u: /* of 64 bits, both are the same */
 	case DW_OP_const8s:
 		return unwind_expression_push(e, bytes_number(&e->code, 8));
 	case DW_OP_constu:
@@ -120,6 +149,7 @@ static void unwind_expression_constant(struct evaluation *e, unsigned operation)
 	}
 }
 
+/* C leaves shifts by 64 or more undefined, and the processor takes them modulo 64. */
 static uint64_t unwind_expression_shifted(uint64_t value, uint64_t by, bool left)
 {
 	if (by > 63)
@@ -158,7 +188,7 @@ static bool unwind_expression_combine(unsigned operation, uint64_t a, uint64_t b
 		*value = unwind_expression_shifted(a, b, false);
 		return true;
 	case DW_OP_shra:
-		*value = (uint64_t)(signed_a >> (b > 63 ? 63 : b));
+		*value = (uint64_t)(signed_a >> (b > 63 ? 63 : b)); /* 63: nothing but the sign is left */
 		return true;
 	case DW_OP_eq:
 		*value = a == b;
@@ -166,6 +196,7 @@ static bool unwind_expression_combine(unsigned operation, uint64_t a, uint64_t b
 	case DW_OP_ne:
 		*value = a != b;
 		return true;
+	/* Comparisons are signed (DWARF 5, 2.5.1.5). */
 	case DW_OP_lt:
 		*value = signed_a < signed_b;
 		return true;
@@ -234,7 +265,7 @@ static void unwind_expression_operate(struct evaluation *e, unsigned operation)
 	case DW_OP_skip:
 		return unwind_expression_jump(e, bytes_signed(&e->code, 2));
 	case DW_OP_bra:
-		number = bytes_signed(&e->code, 2);
+		number = bytes_signed(&e->code, 2); /* also without a jump: the next operation is behind it */
 		if (unwind_expression_pop(e))
 			unwind_expression_jump(e, number);
 		return;
@@ -259,6 +290,7 @@ int unwind_evaluate(struct bytes expression, const struct unwind_registers *regi
 			return -EINVAL;
 		unwind_expression_operate(&e, (unsigned)bytes_number(&e.code, 1));
 	}
+	/* The last operation may have ended inside its operand: then its value is made of zeros. */
 	if (e.code.broken)
 		return -EINVAL;
 	*value = unwind_expression_pop(&e);

@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Decodes entries of unwind tables and runs their programs up to an address; see unwind_row.h. */
+/*
+ * Decodes entries of unwind tables and runs their programs up to an address; see unwind_row.h.
+ *
+ * DWARF 5, section 6.4, defines .debug_frame. The Linux Standard Base (Core, "Exception Frames") defines how
+ * .eh_frame differs, and the augmentations:
+ *
+ *			.eh_frame			.debug_frame
+ *	id of a CIE	0				all bits set
+ *	id of an FDE	distance back to its CIE	offset of its CIE
+ *	id's size	always 4			8, if the length has 8
+ *	pointers	encoded, mostly relative	absolute
+ *
+ * A row is compiled in three steps: the CIE's program gives the rules at the function's begin, the FDE's
+ * program changes them up to the address, and rules other than "same" are collected. The state after the
+ * CIE's program is kept, since DW_CFA_restore returns to it.
+ *
+ * Entries are foreign bytes. Reads beyond the end break `struct bytes` and return 0, and each function looks
+ * at that once, at its end. Numbers that a row has no room for break it, too: an offset beyond 31 bits, an
+ * unknown base of the CFA. Time is bounded by STEPS_MAX and counted in section->work (unwind_meter.h). A
+ * broken entry makes an unknown row, never none.
+ */
 #include <dwarf.h>
 #include <errno.h>
 
@@ -17,7 +37,7 @@ uint64_t unwind_pointer(const struct unwind_section *section, struct bytes *byte
 	const uint64_t here = section->address + (uint64_t)(bytes->at - section->bytes);
 	uint64_t value = 0;
 
-	switch (encoding & 0x0f) {
+	switch (encoding & 0x0f) { /* the low bits are the form, those of 0x70 what it is relative to */
 	case DW_EH_PE_absptr:
 	case DW_EH_PE_udata8:
 	case DW_EH_PE_sdata8:
@@ -63,7 +83,7 @@ static struct bytes entry_bytes(const struct unwind_section *section, uint32_t o
 	if (section->load)
 		section->load(section->pages, offset, LENGTH_MAX);
 	length = bytes_number(&rest, 4);
-	*wide = length == 0xffffffff;
+	*wide = length == 0xffffffff; /* DWARF's mark of its 64-bit format */
 	if (*wide)
 		length = bytes_number(&rest, 8);
 	rest = bytes_take(&rest, length);
@@ -132,6 +152,7 @@ static int read_common(const struct unwind_section *section, uint64_t offset, st
 		return -EINVAL;
 	text = (const char *)bytes.at;
 	*sized = *text == 'z';
+	/* Without "z" the length of unknown data is unknown. GCC 2 wrote such a text, "eh". */
 	if (*text && !*sized)
 		return -EINVAL;
 	bytes.at = end + 1;
@@ -140,6 +161,7 @@ static int read_common(const struct unwind_section *section, uint64_t offset, st
 		return -EINVAL;
 	entry->code_unit = bytes_uleb(&bytes);
 	entry->data_unit = bytes_sleb(&bytes);
+	/* Walks take the return address from this column only. Version 1 has a byte for it. */
 	if ((version == 1 ? bytes_number(&bytes, 1) : bytes_uleb(&bytes)) != UNWIND_RETURN)
 		return -EINVAL;
 	if (*sized)
@@ -153,10 +175,11 @@ int unwind_entry_next(const struct unwind_section *section, uint32_t offset, str
 {
 	bool wide, sized;
 	struct bytes bytes = entry_bytes(section, offset, UNWIND_ENTRY_MAX, &wide);
-	const uint64_t here = (uint64_t)(bytes.at - section->bytes);
+	const uint64_t here = (uint64_t)(bytes.at - section->bytes); /* distances count from here */
 	uint64_t id;
 	int error;
 
+	/* Of a broken one, bytes.end is the section's end: where the next one begins is not known. */
 	*next = (uint32_t)(bytes.end - section->bytes);
 	if (bytes.broken || is_too_long(section, &bytes, UNWIND_ENTRY_MAX))
 		return -EINVAL;
@@ -170,8 +193,9 @@ int unwind_entry_next(const struct unwind_section *section, uint32_t offset, str
 	if (error)
 		return error;
 	entry->begin = unwind_pointer(section, &bytes, entry->pointers);
+	/* A length has the form of a pointer, and is relative to nothing. */
 	entry->bytes = unwind_pointer(section, &bytes, entry->pointers & 0x0f);
-	if (sized)
+	if (sized) /* the FDE's own data: where exceptions are handled */
 		bytes_take(&bytes, bytes_uleb(&bytes));
 	entry->program = bytes;
 	return bytes.broken ? -EINVAL : 0;
@@ -200,6 +224,7 @@ static void unwind_row_set(struct run *run, uint64_t number, enum unwind_how how
 	if (number >=
 	    UNWIND_REGISTERS) /* for example vector registers, which are not needed to find callers */
 		return;
+	/* Offsets of frames, and of expressions in the section. A row has 32 bits for either, with a sign. */
 	if ((uint64_t)(int32_t)offset != offset)
 		bytes_break(&run->code);
 	run->now.registers[number].how = (uint8_t)how;
@@ -235,6 +260,7 @@ static uint64_t unwind_row_expression(struct run *run)
 	return offset;
 }
 
+/* The unit is mostly -8: the product wraps to a negative offset, as two's complement. */
 static uint64_t data_unsigned(struct run *run)
 {
 	return bytes_uleb(&run->code) * run->entry->data_unit;
@@ -245,6 +271,10 @@ static uint64_t data_signed(struct run *run)
 	return bytes_sleb(&run->code) * run->entry->data_unit;
 }
 
+/*
+ * The CFA is a part of what is remembered, as in GCC's unwinder: compilers put both back behind an early
+ * return.
+ */
 static void unwind_row_remember(struct run *run)
 {
 	if (run->depth == REMEMBERED_MAX)
@@ -299,7 +329,7 @@ static void step_extended(struct run *run, unsigned operation)
 		return set_cfa_offset(run, data_signed(run));
 	case DW_CFA_def_cfa_expression:
 		return set_cfa(run, UNWIND_CFA_EXPRESSION, 0, unwind_row_expression(run));
-	case DW_CFA_GNU_args_size:
+	case DW_CFA_GNU_args_size: /* for landing pads of exceptions only */
 		bytes_uleb(code);
 		return;
 	}
@@ -329,7 +359,7 @@ static void step_extended(struct run *run, unsigned operation)
 		return set_cfa(run, UNWIND_CFA_REGISTER, number, bytes_uleb(code));
 	case DW_CFA_def_cfa_sf:
 		return set_cfa(run, UNWIND_CFA_REGISTER, number, data_signed(run));
-	default:
+	default: /* its operands are unknown, so nothing behind it can be read */
 		return bytes_break(code);
 	}
 }
@@ -350,6 +380,10 @@ static void unwind_row_step(struct run *run)
 	}
 }
 
+/*
+ * Runs up to the first instruction behind the address. An advance changes no rule, so the rules are those at
+ * the address.
+ */
 static int run_program(struct run *run, struct bytes code)
 {
 	run->code = code;
