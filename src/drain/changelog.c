@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The history in a trace; see changelog.h. */
+/*
+ * The history in a trace; see changelog.h.
+ *
+ * Commands write entries into the session's history under a lock that the drain does not take: it must not
+ * wait for a command, and a snapshot stores nothing. So every read may meet a writer:
+ *
+ *	an entry	its number is 0 while it is rewritten; it is copied between two loads of the number
+ *	the states	a counter of changes, odd during one; they are read between two equal, even values
+ *	the last number	published with release, behind the entry; history_last() acquires it
+ *
+ * The slots behind the last entry may be under preparation, so only CHANGELOG_READABLE of WIRE_CHANGES are
+ * read. An entry that was overwritten, or is not plausible, is counted in ->dropped, and each record carries
+ * that count.
+ *
+ * ->seen counts events whose state is known here, ->stated those whose state is in the file, and ->taken is
+ * the number of the last entry that was read. The file begins late (->begun), with the first change. Until
+ * then the states cost nothing but two bitmaps.
+ *
+ * A history without end would fill the disk: behind CHANGELOG_RECORDS_MAX records changes are only counted.
+ */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -83,6 +102,7 @@ static uint32_t changelog_put_events(struct record *record, const char *bits, ui
 
 		if (!(bits[(id - 1) / 8] & 1 << (id - 1) % 8))
 			continue;
+		/* The rest goes to another record, which begins with this event. */
 		if (out.size - out.used <= CHANGELOG_RANGE_MAX)
 			break;
 		while (end < last && bits[end / 8] & 1 << end % 8)
@@ -141,6 +161,7 @@ static int write_part(struct changelog *log, const struct wire_change *change, c
 	struct wire_extended header = { .tag = WIRE_ID_EXTENDED, .id = WIRE_NAME_CHANGE, .tid = change->tid };
 	uint32_t last_at;
 
+	/* The time is from shared memory. A stream has no times that are in the future or go back. */
 	log->time = time > log->time ? time : log->time;
 	put_u64(&record, change->number);
 	changelog_put_text(&record, wire_change_keys[change->kind], 16);
@@ -151,6 +172,7 @@ static int write_part(struct changelog *log, const struct wire_change *change, c
 	changelog_put_text(&record, change->text, sizeof(change->text));
 	put_u64(&record, change->value);
 	put_u32(&record, first);
+	/* The last event is known when the list is made, which is the last field. So its place is kept. */
 	last_at = record.length;
 	put_u32(&record, *last);
 	put_u64(&record, log->dropped);
@@ -160,6 +182,7 @@ static int write_part(struct changelog *log, const struct wire_change *change, c
 	header.time_low = (uint32_t)log->time;
 	header.time_high = (uint32_t)(log->time >> 32);
 	memcpy(record.bytes, &header, sizeof(header));
+	/* Padding is zero, or validation refuses the record. */
 	memset(record.bytes + record.length, 0, wire_stride(record.length) - record.length);
 	return changelog_append(log, &record);
 }
@@ -331,6 +354,7 @@ int changelog_finish(struct changelog *log)
 {
 	int error = changelog_round(log);
 
+	/* Before read_states(), which moves ->taken: what comes in between has no record in this file. */
 	log->written = log->taken;
 	log->dropped += history_lost(log->session) - log->lost_before;
 	log->lost_before = history_lost(log->session);
@@ -366,6 +390,7 @@ int changelog_begin(struct changelog *log, const struct session *session, int di
 		return error;
 	read_states(log);
 	log->past = past;
+	/* A snapshot takes the entries that are still there; the others count as dropped. */
 	if (past)
 		log->taken = log->dropped =
 			log->taken > CHANGELOG_READABLE ? log->taken - CHANGELOG_READABLE : 0;
@@ -388,6 +413,7 @@ int changelog_next(struct changelog *log, int directory)
 }
 
 /* Find out from the last packet where the last writer stopped. */
+/* The number of the last change that is in the file is the first field of its last record. */
 static int read_last(struct changelog *log, const struct wire_packet *packet)
 {
 	static const struct window always = { 0, UINT64_MAX };
@@ -425,6 +451,7 @@ int changelog_resume(struct changelog *log, const struct session *session, int d
 		return error;
 	read_states(log);
 	log->stated = log->seen;
+	/* The states of now are not those at the beginning, which only the recorder that died could know. */
 	log->past = true;
 	log->taken = 0;
 	found = stream_reopen(&log->stream, (struct wire_packet *)log->buffer);

@@ -1,5 +1,32 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* From a session to a trace; see drain.h. */
+/*
+ * From a session to a trace; see drain.h. What happens to one ring is in drain_rings.c.
+ *
+ * A drain belongs to one thread. It is in one of these states:
+ *
+ *	prepared	drain_prepare(): buffers, a reader for each ring; no file. A live reader stays here
+ *	writing		drain_begin(), drain_resume(), drain_snapshot(): a trace, to which each round adds
+ *	failed		->output.error is set: rounds do nothing, and the rest stays in the session
+ *	released	drain_release(), by drain_finish() or by a begin that failed
+ *
+ * Flags that hold from one moment on, and are never taken back: ->attached (the session is its program's, so
+ * the trace begins behind what is there), ->gone (the file was truncated), ->ended (a resumed chunk ends
+ * where the next one begins, so only its losses and files are finished).
+ *
+ * The order in a round. Tables first, since a record must not come before the event or function that it
+ * names. Then the changes, then the rings. The names ring is read before the others and once more behind
+ * them: a thread is announced before its first record, so the names of all records are in the trace when the
+ * round ends. check_session() comes last: a truncated file reads as zeros, which validation refuses, and this
+ * check stops the drain.
+ *
+ * A split (drain_split()) makes the next chunk completely, under the name ".next", before it ends the current
+ * one. The rename is the moment at which the recording has one chunk more. If anything fails before, the
+ * recording fails in the current chunk, which is whole. After a kill between the rename and the end of the
+ * former chunk, `burin recover` ends that one by the origin of the next (end_at()).
+ *
+ * Counts. Each stream's origin is the ring's ledger where the trace begins. What the trace has and lost is
+ * the difference to it, so a chunk or an attached trace needs no counters of its own.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -46,11 +73,16 @@ static void add_totals(struct drain *drain)
 	struct drain_totals *totals = &drain->totals;
 	struct recording *recording = &drain->output.recording;
 
+	/* Set again for each chunk: those of the last one must not add up. */
 	recording->clock_steps = recording->lost_names = recording->lost_unreported = 0;
 	for (unsigned n = 0; n < drain_ring_count(drain); n++) {
 		const struct output_stream *out = &drain->output.streams[n];
 		const uint64_t *lost = drain->inputs[n].reader.ledger.lost, *before = out->origin.ledger.lost;
 		const struct ring *ring = drain->inputs[n].reader.ring;
+		/*
+		 * The kernel's rings of one CPU, one for each depth, count as that CPU, as the session's ring
+		 * does.
+		 */
 		bool *recorded = &drain->recorded[drain->inputs[n].kind == RING_MORE ? ring->cpu : n];
 
 		if (drain->inputs[n].kind == RING_NAMES) {
@@ -69,9 +101,11 @@ static void add_totals(struct drain *drain)
 				totals->lost_by[cause] |= 1U << drain->inputs[n].owner;
 			recording->lost_unreported += lost[cause] - before[cause];
 		}
+		/* Losses that packets count are seen by every CTF reader. These are the others. */
 		recording->lost_unreported -= out->reported;
 		recording->clock_steps += drain_control(drain, n)->clock_steps;
 	}
+	/* A snapshot has all earlier changes of the session: they do not belong to this recording. */
 	totals->changes += drain->copy ? 0 : drain->changelog.others;
 	totals->lost_names += recording->lost_names;
 	totals->own_functions |=
@@ -110,6 +144,10 @@ static int make_next(struct drain *drain, struct output *next, const struct stat
 		ring_reader_losses(&drain->inputs[n].reader, drain_control(drain, n)->lost);
 		origins[n] = ring_reader_origin(&drain->inputs[n].reader);
 	}
+	/*
+	 * The statedump comes first in the stream of names. So its records move the origin's count back, and
+	 * its packets shift the sequence numbers of the ring's own.
+	 */
 	origins[names].statedump = packets->packets;
 	origins[names].ledger.events -= packets->records;
 	chunks_name(0, name);
@@ -121,6 +159,10 @@ static int make_next(struct drain *drain, struct output *next, const struct stat
 		error = output_add(next, drain->more.rings, drain->more.count,
 				   origins + drain->session->ring_count);
 	if (!error) {
+		/*
+		 * The stream adds origin.statedump to each number, so the first packet gets the number of the
+		 * origin.
+		 */
 		statedump_put(next, names, packets, next->streams[names].origin.sequence - packets->packets,
 			      next->streams[names].origin.ledger);
 		error = next->error;
@@ -148,6 +190,7 @@ static int drain_split(struct drain *drain)
 		output_free(&next);
 		return error;
 	}
+	/* The next chunk exists. The former one gets no more records, only what it still lacks. */
 	for (unsigned n = 0; n < drain_ring_count(drain); n++)
 		output_losses(&drain->output, n, &drain->inputs[n].reader.ledger,
 			      drain->inputs[n].reader.time);
@@ -178,6 +221,10 @@ int drain_round(struct drain *drain, unsigned *fullest)
 	drain->round = ring_clock();
 	drain_refresh_table(drain);
 	output_fail(&drain->output, changelog_round(&drain->changelog), "changes");
+	/*
+	 * In flight mode a ring keeps its newest records by itself: copying what will be overwritten would be
+	 * in vain.
+	 */
 	*fullest = drain_pass(drain, takes_names_only(drain));
 	check_session(drain);
 	if (!drain->output.error && drain->chunks.last &&
@@ -232,6 +279,10 @@ static void set_input(struct drain *drain, unsigned index)
 		ring_move(&input->reader.cursor, session->rings[index].control->consumed);
 }
 
+/*
+ * A session in flight mode has no reader that gives packets back. Rings that are not the session's know their
+ * own mode.
+ */
 static void set_more_input(struct drain *drain, unsigned number)
 {
 	const struct ring *ring = &drain->more.rings[number];
@@ -329,6 +380,10 @@ static int drain_begin_trace(struct drain *drain, int directory, const struct dr
 				       drain->copy != NULL);
 }
 
+/*
+ * The window is closed during this (since = UINT64_MAX): the open packet is read, and all its records are
+ * before the window.
+ */
 static void skip_ring(struct drain *drain, unsigned index)
 {
 	struct ring_reader *reader = &drain->inputs[index].reader;
@@ -351,6 +406,7 @@ static void skip_existing(struct drain *drain)
 	drain->attached = true;
 	drain->window.since = UINT64_MAX;
 	drain_refresh_table(drain);
+	/* Not the names ring: records to come may be of threads that were announced long ago. */
 	for (unsigned n = 0; n < session_names_index(drain->session); n++)
 		skip_ring(drain, n);
 	drain->window.since = ring_clock();
@@ -431,8 +487,10 @@ static int resume_ring(struct drain *drain, unsigned index)
 		return -EBADMSG;
 	ring_reader_resume(reader, &out->origin, packet, &validated);
 	out->begun = true;
+	/* As in fill_header() of trace_output.c, the other way round. */
 	out->sequence = packet->sequence - out->origin.statedump;
 	out->reported = packet->discarded;
+	/* events_before counts all records that were written. Of the losses, these three were written. */
 	out->kept = packet->events_before + validated.count - packet->lost[WIRE_LOST_OVERWRITTEN] -
 		    packet->lost[WIRE_LOST_CORRUPT] - packet->lost[WIRE_LOST_UNREAD];
 	return 0;
@@ -519,7 +577,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 	struct output *output = &drain->output;
 	int error;
 
-	if (drain->attached)
+	if (drain->attached) /* its program goes on, and all rings end at one moment */
 		drain->window.until = ring_clock();
 	if (!output->error && !drain->ended)
 		drain_refresh_table(drain);
@@ -539,6 +597,7 @@ int drain_finish(struct drain *drain, const char *result, struct drain_totals *t
 			   drain->session); /* events may have been refused since, or belong to open calls */
 	output_fail(output, call_tables_finish(&drain->calls, &drain->table), "functions");
 	add_totals(drain);
+	/* The clock's rate is more exact at the end, so the metadata are written again. */
 	calibrate(&output->recording.clock, drain->session->geometry.clock, &drain->begin);
 	output_metadata(output, &drain->table);
 	output->recording.lost_late = drain->totals.lost_late;

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The events that a trace keeps; see event_selection.h. */
+/*
+ * The events that a trace keeps; see event_selection.h.
+ *
+ * A record that is left out may be one that others depend on, in three ways:
+ *
+ *	its time	a compact record has 32 bits of its time, from the packet's begin or the last extended
+ *			record on. Without that one, the next that is kept may be too far away: it becomes
+ *			an extended one
+ *	its packet	a packet of which nothing is kept is not written. Readers take a gap in the sequence
+ *			numbers for a loss, so the numbers of later packets move back
+ *	its count	it is neither in the trace nor lost: drain_sink_trace() moves the origin's count
+ *
+ * Names of events are matched once each; a record then costs a look-up and a copy.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +86,7 @@ int event_selection_apply(struct event_selection *selection, char *packet, size_
 			kept.first = time;
 		if (record->extended || (!goes_on && kept.count == 1))
 			*base = time;
+		/* The bound of 2^32 ticks is that of validate.c. */
 		in_full = time - *base >= UINT64_C(1) << 32;
 		if (in_full)
 			*base = time;
@@ -100,6 +114,10 @@ static void count_packets(struct output_stream *out, const struct ring_piece *pi
 	out->examined_kept |= keeps;
 	if (goes_on || !keeps)
 		return;
+	/*
+	 * This is the distance between the numbers of the ring and of the stream. It may wrap, and sums are
+	 * right all the same.
+	 */
 	out->origin.statedump -= out->left_out;
 	out->left_out = 0;
 }

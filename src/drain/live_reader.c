@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reading records live; see live_reader.h. */
+/*
+ * Reading records live; see live_reader.h.
+ *
+ * It gives no packet back and marks nothing as read, so any number of live readers run next to a recorder. In
+ * exchange, writers do not wait for it: what they overwrite first is counted as missed.
+ *
+ * A live reader must not visit what was there before, but the reader of a ring has to know its place in the
+ * open packet. So the begin is one round with a window that is closed, then the window opens at one moment
+ * for all rings. The names ring is read from its oldest packet on, for names of threads that run already.
+ */
 #include "base/number.h"
 #include "drain/drain_rings.h"
 #include "drain/live_reader.h"
@@ -91,10 +100,12 @@ int live_reader_begin(struct live_reader *live, struct session *session, const s
 
 		input->gives_back = false;
 		input->reader.cursor.passive = true;
+		/* A full ring of old records would be read for nothing. */
 		if (ring && input->kind != RING_NAMES)
 			ring_skip(ring, &input->reader.cursor);
 	}
 	drain->window.since = UINT64_MAX; /* the records that are there are not visited */
+	/* The window is closed, so nothing is visited. */
 	error = live_reader_round(live, NULL, NULL);
 	live->missed_before = live_reader_sum_missed(live);
 	drain->window.since = ring_clock();

@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Names of living tasks; see living_tasks.h. */
+/*
+ * Names of living tasks; see living_tasks.h.
+ *
+ * Programs announce their threads before their first record. The kernel's module does not: it announces a
+ * task only when it ends or is renamed. A task that lives on has no name in the rings. So the recorder reads
+ * /proc once for each trace or chunk, at its end, and adds the announcements as a statedump.
+ *
+ * At the end, not at the begin: tasks that begin during the recording are found, too. A task that ends while
+ * /proc is read may be missed here, and then has the kernel's announcement.
+ *
+ * /proc shows a begin in hundredths of a second (sysconf(_SC_CLK_TCK)) since the boot. It becomes ticks by
+ * the age of the task, so it is as exact as these. Names and command lines are foreign texts of any bytes.
+ * Reading a command line may wait for a lock of that process's memory, so read_command() has a deadline
+ * (file/foreign_file.h).
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -110,6 +124,7 @@ static bool parse_stat(const struct tasks *tasks, struct task *task, char *text)
 	char *end = strrchr(text, ')');
 	unsigned long long start;
 
+	/* The name may have parentheses: the first one and the last one are those of the kernel. */
 	if (!begin || !end || end < begin)
 		return false;
 	*end = 0;

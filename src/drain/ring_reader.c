@@ -12,10 +12,15 @@ static void account_before(struct ring_reader *reader, const struct ring_piece *
 {
 	uint64_t missing = events_before - reader->ledger.events;
 	uint64_t packets = piece->sequence - (reader->begun ? reader->sequence : 0) + 1;
+	/* A record has two words at least. */
 	uint64_t most = reader->ring->packet_words / 2; /* of a packet */
 
 	if (missing == 0)
 		return;
+	/*
+	 * More than the packets in between can have had. A forged count would otherwise hide or invent any
+	 * number of losses.
+	 */
 	if (missing > RECORDS_MAX || packets > UINT64_MAX / most || missing > packets * most) {
 		reader->ledger.lost[WIRE_LOST_CORRUPT]++;
 		return;
@@ -62,6 +67,7 @@ static uint64_t ring_reader_plausible(uint64_t last, uint64_t count)
 
 void ring_reader_losses(struct ring_reader *reader, const uint64_t *lost)
 {
+	/* Only causes that writers count. The drain counts the others itself. */
 	for (unsigned cause = 0; cause <= WIRE_LOST_SIZE; cause++)
 		reader->ledger.lost[cause] = ring_reader_plausible(
 			reader->ledger.lost[cause], __atomic_load_n(&lost[cause], __ATOMIC_RELAXED));

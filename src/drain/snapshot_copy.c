@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The private copy of the rings; see snapshot_copy.h. */
+/*
+ * The private copy of the rings; see snapshot_copy.h.
+ *
+ * All rings end at one moment, ->until, though they are copied one after the other: a ring that is copied
+ * later has later records, which the window leaves out. The moment is chosen before the first ring is copied,
+ * so no ring lacks records of it. The names ring is copied last and as a whole: a record is appended after
+ * the announcement of its thread, so the names of all records that were copied are in it.
+ *
+ * A slot of the copy holds one piece. An open packet gives a piece, and another one when it has grown, so
+ * there is one slot more than the ring has. The control is copied behind the pieces: its counts of losses
+ * then include those up to the last record.
+ *
+ * Memory is reserved for the whole ring and populated for what it has now. NORESERVE: an untouched rest costs
+ * nothing.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +77,7 @@ static void copy_ring(struct copied_ring *copied, const struct ring *ring, uint6
 {
 	struct ring_cursor cursor = { .passive = true };
 
+	/* Bounded by the slots: writers may be as fast as the copy. */
 	while (copied->count < copied->slots) {
 		char *packet = copied->memory + copied->count * ring->packet_words * 8;
 		struct ring_piece *piece = &copied->pieces[copied->count];

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Validating records; see validate.h. */
+/*
+ * Validating records; see validate.h.
+ *
+ * The order of the checks matters. Each one makes the next one safe: the header is read from bytes that are
+ * there, the length is within the piece, the id is of a known event, then the payload is parsed by that
+ * event's types, and then its function is looked up. The first record that fails ends the piece, since where
+ * the next one begins is not known.
+ *
+ * A record of an unknown event or function may be sound: it may have been registered since the tables were
+ * read. So it is reported apart, in ->unknown, and the caller reads the tables again and tries once more.
+ *
+ * ->time is the full time of the last record. A compact record has 32 bits of it, so each record's time
+ * depends on all before it: one whose time cannot be right is damage.
+ */
 #include "base/number.h"
 #include "drain/validate.h"
 #include "wire/wire_head.h"
@@ -54,7 +67,7 @@ struct validated validate_records(const struct event_table *table, const char *p
 		uint32_t left = end - out.end;
 		struct wire_head record;
 
-		if (number_load16(at) == WIRE_ID_CLOSED)
+		if (number_load16(at) == WIRE_ID_CLOSED) /* behind it, the packet is unused */
 			break;
 		out.sound = false;
 		if (wire_head_read(at, left, table->context_bytes, out.time, now, &record) != WIRE_GOOD ||

@@ -1,5 +1,27 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The tables of calls; see call_tables.h. */
+/*
+ * The tables of calls; see call_tables.h.
+ *
+ * Functions and images are append-only in the session: a number, once published, keeps its meaning. So a
+ * round copies what is new, and no lock is needed. The count of functions is loaded before that of images:
+ * then each function that is copied has its image in the table. A damaged entry still gets its number, as an
+ * address without a name, or all behind it would shift.
+ *
+ * Open calls cannot be read at one moment, since threads go on calling. With a snapshot they are looked at
+ * twice, before and after the moment at which all records end (write_open_at()):
+ *
+ *	begun before the first look, still open		found by the first one
+ *	begun between it and the moment, still open	found by the second one
+ *	ended before the moment				has a record
+ *	ended after the moment				one look finds it; a record of it counts more
+ *
+ * What is missed is a call that begins behind the first look, and ends between the moment and the second one.
+ * A look of a millisecond or more was interrupted, so both are repeated, up to OPEN_TRIES times.
+ *
+ * Segments are read in order of stack and depth. is_above() then sees that each call is deeper and younger
+ * than the one below it. One that is not belongs to damaged memory, or to a stack that changed while it was
+ * read, and is counted.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +62,7 @@ static int call_tables_begin(struct call_tables *tables)
 	if (!error)
 		error = table_writer_begin(&tables->functions, tables->directory, functions_name,
 					   WIRE_TABLE_STACKS);
+	/* Images are written first, also when a full block of functions goes to the file by itself. */
 	tables->functions.refers[0] = &tables->images;
 	tables->begun = true;
 	return error;
@@ -311,6 +334,7 @@ static int add_open_of(struct call_tables *tables, struct open_tables *open, str
 	int error = open_values_find(&open->found, tables->session);
 
 	open->window = window;
+	/* Each look begins again with the first stack. */
 	open->before = (struct open_before){ 0 };
 	if (!error && open->found.count && open->values.fd < 0)
 		error = table_writer_begin(&open->values, tables->directory, values_name, WIRE_TABLE_VALUES);
@@ -401,9 +425,10 @@ int call_tables_open(struct call_tables *tables, const struct event_table *event
 
 		tables->refused = tables->without_values = 0;
 		error = write_open_at(tables, events, moment, data);
-		if (clock_ns(CLOCK_MONOTONIC) - begin_ns < OPEN_NS)
+		if (clock_ns(CLOCK_MONOTONIC) - begin_ns < OPEN_NS) /* few calls fit between both looks */
 			break;
 	}
+	/* After a snapshot, call_tables_finish() must not write them for another moment. */
 	tables->opened = !error;
 	return error;
 }

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The arguments of open calls; see open_values.h. */
+/*
+ * The arguments of open calls; see open_values.h.
+ *
+ * The program writes a block's content first and ->start last (call_values_show()), and clears ->start at the
+ * call's end. A reader copies in between two loads of it: if both are the start of the frame, the copy is of
+ * that call. No lock is needed, and a program that is killed at any moment leaves a block that is either
+ * whole or not there.
+ *
+ * Blocks are found through the segments that hold them, and looked up by the frame that they belong to,
+ * (segment, slot). The list is sorted once, so a look-up costs a binary search also with 65,536 open calls.
+ *
+ * Any process of the user can write the blocks. The lengths are checked on the private copy, then the payload
+ * is validated as that of a record.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,12 +113,17 @@ uint32_t open_values_take(const struct open_values *values, const struct event_t
 	if (!shared)
 		return 0;
 	memcpy(&block, shared, sizeof(block));
+	/*
+	 * The copy is finished before the start is loaded again. Otherwise it might have parts of the frame's
+	 * next call.
+	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (block.start != frame->start || __atomic_load_n(&shared->start, __ATOMIC_RELAXED) != block.start ||
 	    block.bytes > sizeof(block.payload) || block.result_bytes > RESULT_MAX)
 		return 0;
 	memcpy(payload, &fields, sizeof(fields));
 	memcpy(payload + sizeof(fields), block.payload, block.bytes);
+	/* The event has a field for the result. The call has not ended, so the field is empty or 0. */
 	memset(payload + sizeof(fields) + block.bytes, 0, block.result_bytes);
 	bytes = (uint32_t)sizeof(fields) + block.bytes + block.result_bytes;
 	*event = block.event;
