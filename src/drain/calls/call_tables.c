@@ -15,8 +15,8 @@
  *	ended before the moment				has a record
  *	ended after the moment				one look finds it; a record of it counts more
  *
- * What is missed is a call that begins behind the first look, and ends between the moment and the second one.
- * A look of a millisecond or more was interrupted, so both are repeated, up to OPEN_TRIES times.
+ * A call is missed that begins behind the first look, and ends between the moment and the second one. A look
+ * of a millisecond or more was interrupted, so both are repeated, up to OPEN_TRIES times.
  *
  * Segments are read in order of stack and depth. is_above() then sees that each call is deeper and younger
  * than the one below it. One that is not belongs to damaged memory, or to a stack that changed while it was

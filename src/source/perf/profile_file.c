@@ -148,6 +148,10 @@ int profile_write(const struct sampler *sampler, bool ended)
 	fclose(out);
 	if (!error)
 		error = replace_file(sampler->directory, ".burin/profile", text, bytes);
+	/*
+	 * A new file needs room that a full disk does not have, and the ledger of such a recording matters
+	 * most.
+	 */
 	if (error && error != -ENOMEM && profile_file_overwrite(sampler->directory, text, bytes) == 0)
 		error = 0;
 	free(text);

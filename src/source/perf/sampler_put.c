@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The sampler writes samples and waits as records of the trace; see sampler_put.h. */
+/*
+ * The sampler writes samples and waits as records of the trace; see sampler_put.h.
+ *
+ * A record is first put into the stream's memory (->pending counts it) and becomes attributed when it is
+ * committed. A commit writes the tables in the order in which they refer to each other, images, tasks,
+ * stacks, contexts, and the records last: whenever the recorder is killed, no record lacks what it refers to.
+ *
+ * sampler_put_settle() compares what was put with what the streams have kept. A record that was put and not
+ * kept was lost by a failed write. So the ledger is right also with a full disk, where an error stops all
+ * writing for good.
+ */
 #include "source/perf/sampler_put.h"
 
 static void sampler_put_settle(struct sampler *sampler, enum sampler_kind kind, uint64_t kept)
@@ -48,6 +58,7 @@ static enum wire_sample sampler_put_record(struct sampler *sampler, enum sampler
 {
 	if (sampler->samples.error)
 		return WIRE_SAMPLE_WRITE;
+	/* Its memory is full: a commit makes room. If that is not enough, writing has failed. */
 	if (!samples_put(&sampler->samples, cpu, record)) {
 		sampler_commit(sampler);
 		if (!samples_put(&sampler->samples, cpu, record))

@@ -85,6 +85,10 @@ int perf_event_field(const char *tracepoint, const char *field, unsigned *offset
 		return error;
 	error = -ENOENT;
 	while (error && fgets(line, sizeof(line), file))
+		/*
+		 * A type of one word, as pid_t: those of several words and arrays do not match, and are not
+		 * needed.
+		 */
 		if (sscanf(line, " field:%*s %63[^;]; offset:%u; size:%u;", found, &at, &size) == 3 &&
 		    strcmp(found, field) == 0 && size == sizeof(uint32_t)) {
 			*offset = at;
@@ -94,6 +98,9 @@ int perf_event_field(const char *tracepoint, const char *field, unsigned *offset
 	return error;
 }
 
+/*
+ * The name becomes a path in tracefs. So it has no dot and no slash, with which it could lead out of there.
+ */
 static bool is_tracepoint(const char *name)
 {
 	const char *colon = strchr(name, ':');

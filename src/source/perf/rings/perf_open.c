@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Opens the kernel's events; see perf.h. */
+/*
+ * Opens the kernel's events; see perf.h. perf_event_open(2) and include/uapi/linux/perf_event.h define them.
+ *
+ * A kernel has, and permits, less than another. So nothing is assumed from its version:
+ *
+ *	perf_open_probe()	opens a test event of each feed, and drops features until it succeeds
+ *	open_tree()		loads the programs that follow the tree; else each task has its events
+ *	open_as_permitted()	opens the real ones; rings are halved while locked memory is too little
+ *
+ * Each step may take something away and never gives anything back, so they end. ->no_wakers and ->by_task say
+ * what was taken away.
+ *
+ * An event of a task is also one of a CPU, since the kernel maps no ring for an inherited event of all CPUs.
+ * The events of a CPU share its ring of their feed: the first one has the area, the others write into it
+ * (perf_redirect()). So programs that run already take (threads x CPUs x feeds) descriptors, and the limit is
+ * raised first.
+ *
+ * Threads that run already are listed while they begin others. An event is inherited by what its thread
+ * begins, so only threads that began between the listing and the event can be missed. The listing is repeated
+ * until it finds nothing new, at most PERF_LISTINGS times.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -38,6 +58,7 @@ enum {
 static unsigned stack_bytes(const struct perf *perf)
 {
 	const struct perf_options *options = &perf->options;
+	/* The kernel reserves the whole copy in the ring, however deep the stack is (0026). */
 	const size_t deep = (size_t)options->frequency * PERF_STACK_MAX / 1000 * PERF_DEEP_MS;
 	const bool bounded = perf->event.clock || perf->event.counting;
 
@@ -76,6 +97,10 @@ static bool drop_feature(struct perf *perf, enum perf_feed feed, int error)
 		perf->kernel = perf->off_cpu = false;
 		return true;
 	}
+	/*
+	 * The kernel does not say which bit of the attributes it does not know. So the newest feature goes
+	 * first.
+	 */
 	if (error != -EINVAL)
 		return false;
 	if (perf->counts_lost)

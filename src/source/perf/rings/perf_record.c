@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Parses records of the kernel's rings; see perf_record.h. */
+/*
+ * Parses records of the kernel's rings; see perf_record.h.
+ *
+ * The layouts are those of `enum perf_event_type` in include/uapi/linux/perf_event.h. A sample has its fields
+ * in the order of that comment, each only if its bit of sample_type is set. All other records end in a
+ * trailer, since events have sample_id_all: pid, tid and time.
+ *
+ * Records come from the kernel, but also from programs that sample themselves (preload_reader.c). So no
+ * length is believed: each field is taken from the rest of the record, and a missing one sets ->overrun, once
+ * for all. Fields behind it are 0 or NULL, and the record is damaged as a whole. Nothing is copied but
+ * numbers and build ids; arrays and texts point into the record, so they live as long as its chunk.
+ */
 #include <string.h>
 
 #include <linux/perf_event.h>
@@ -54,6 +65,7 @@ static uint32_t take_u32(struct rest *rest)
 /* An array of u64s; all @count of them must be there. */
 static const uint64_t *take_array(struct rest *rest, uint64_t count)
 {
+	/* A division, since the product of a foreign count could wrap. */
 	if (count > (uint64_t)(rest->end - rest->at) / 8) {
 		rest->overrun = true;
 		return NULL;
@@ -102,6 +114,10 @@ static void take_user(struct rest *rest, uint64_t sample_type, uint64_t register
 	if (sample_type & PERF_SAMPLE_STACK_USER) {
 		bytes = take_u64(rest);
 		user->stack = bytes ? perf_record_take(rest, bytes) : NULL;
+		/*
+		 * Behind the stack is how much of it the kernel could copy; the field is missing if the copy
+		 * has no bytes.
+		 */
 		valid = bytes ? take_u64(rest) : 0;
 		user->stack_bytes = valid < bytes ? valid : bytes;
 	}
@@ -141,6 +157,7 @@ static void perf_record_take_map(struct rest *rest, uint16_t misc, struct record
 	map->bytes = take_u64(rest);
 	map->offset = take_u64(rest);
 	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		/* A size of one byte, three unused ones, 20 of the id. */
 		id = perf_record_take(rest, 24);
 		if (id && id[0] <= RECORD_BUILD_ID_MAX) {
 			map->build_id_bytes = id[0];
@@ -154,6 +171,7 @@ static void perf_record_take_map(struct rest *rest, uint16_t misc, struct record
 	}
 	perf_record_take(rest, 8); /* protection, flags */
 	map->path = perf_record_take_text(rest);
+	/* Mappings are kept by begin and end: an empty one, or one that wraps, would lie nowhere. */
 	if (map->bytes == 0 || map->begin + map->bytes < map->begin)
 		rest->overrun = true;
 }

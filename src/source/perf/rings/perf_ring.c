@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reads the kernel's rings and converts their clock; see perf.h. */
+/*
+ * Reads the kernel's rings and converts their clock; see perf.h.
+ *
+ * A ring has one writer, the kernel on its CPU, and one reader, this thread. struct perf_event_mmap_page
+ * defines the protocol: the kernel moves data_head behind complete records, the reader moves data_tail behind
+ * what it has read. Both only grow, and are masked for an access. The kernel overwrites nothing that is not
+ * read; a record without room is counted as lost. So records are copied out first, and their room is given
+ * back before they are attributed.
+ *
+ * Time. Where a session's ticks are CLOCK_MONOTONIC, the events use that clock and nothing is converted.
+ * Where they are the TSC, and the kernel publishes its own clock as a function of it (->by_page), a sample's
+ * time becomes ticks exactly. Otherwise the ticks are those of the last pair of both clocks, plus the
+ * difference by the clock's rate. perf_update_clock() renews the pair in each round, so an error of the rate
+ * does not grow.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -142,6 +156,7 @@ int64_t perf_ahead(const struct perf *perf)
 
 void perf_start(struct perf *perf)
 {
+	/* Events of a command begin by themselves, when it executes (enable_on_exec). */
 	if (perf->options.command && !perf->options.system && !perf->tree.open)
 		return;
 	for (unsigned n = 0; n < perf->source_count; n++)
@@ -170,5 +185,6 @@ uint64_t perf_lost(const struct perf *perf, enum perf_feed feed, unsigned cpu, u
 		*counted += values[0];
 		lost += values[1];
 	}
+	/* Kernels without PERF_FORMAT_LOST (before 6.0) leave only the sum of the LOST records. */
 	return lost > perf->rings[feed][cpu].lost ? lost : perf->rings[feed][cpu].lost;
 }

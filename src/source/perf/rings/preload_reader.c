@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reads the samples that programs take of themselves; see preload_reader.h. */
+/*
+ * Reads the samples that programs take of themselves; see preload_reader.h and source/preload.
+ *
+ * The rings are Burin's, of a session in stream mode that the recorder makes. A record of theirs has one
+ * field of bytes: a record in the form of the kernel's, struct perf_event_header and so on. So all behind
+ * rounds_chunk is the same code as for the kernel's rings.
+ *
+ * The programs are not trusted. The outer record passes the same validation as one of a tracepoint. Of the
+ * inner one, only its length and type are checked here; record_parse() checks the rest. Its time is taken
+ * from the outer record, which validation has shown to be in order. What does not pass becomes a record that
+ * counts as damaged, so the ledger stays complete.
+ *
+ * Damage and losses are counted by ring_reader.c, as in a drain.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,6 +213,7 @@ struct rounds_chunk *preload_reader_take(struct preload_reader *self, unsigned i
 	/* Not more packets than there are now, and a partly read one: a writer may be as fast as we are. */
 	packets = ring_behind(ring, &reader->cursor) + 2;
 	*fill = (unsigned)((packets - 2) * 100 / ring_size(ring));
+	/* Unwrapped records are shorter than the packets that have them: each loses a header. */
 	chunk = rounds_chunk_make(rounds, packets * ring->packet_words * 8);
 	for (; chunk && packets > 0; packets--) {
 		const int found = ring_copy(ring, &reader->cursor, self->buffer, &piece);
@@ -208,6 +222,7 @@ struct rounds_chunk *preload_reader_take(struct preload_reader *self, unsigned i
 		if (found <= 0)
 			break;
 		*bytes += take_piece(self, index, &piece, chunk->bytes + *bytes);
+		/* At once: the records are in the chunk. */
 		ring_give_back(ring, reader->cursor.sequence);
 	}
 	ring_reader_losses(reader, ring->control->lost);

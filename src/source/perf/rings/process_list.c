@@ -72,6 +72,10 @@ int process_list_extend(struct process_list *list)
 	int error = list_all(&pairs);
 	size_t before = 0;
 
+	/*
+	 * A process may be listed before its parent, so one pass finds only some. /proc is read once for all
+	 * passes.
+	 */
 	while (!error && before < list->count) { /* until a pass finds no more */
 		before = list->count;
 		for (size_t n = 0; !error && n < pairs.count; n += 2)

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Follows a tree of processes in the kernel; see tree.h. */
+/*
+ * Follows a tree of processes in the kernel; see tree.h and decision 0033. The programs are in tree.bpf.c.
+ *
+ * Three maps are the state. `members` has the tasks of the tree, `roots` the processes that it begins with,
+ * `full` counts tasks for which `members` had no room. The programs at fork and end change `members`, that at
+ * exec turns a waiting root into a member; this process only adds and removes roots. Each access is one
+ * operation on one entry. A filter on each CPU's event looks the task up.
+ *
+ * Maps, programs and watches are descriptors. If the recorder dies the kernel closes them, and the tree with
+ * its programs is gone; nothing is pinned.
+ *
+ * Everything here is one mechanism: if any part cannot be had, tree_open_parts() fails as a whole and events
+ * follow the tasks instead.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,6 +89,10 @@ static int find_namespace(struct tree *tree)
 
 	if (stat("/proc/self/ns/pid", &status) != 0)
 		return -errno;
+	/*
+	 * bpf_get_ns_current_pid_tgid() compares with the kernel's dev_t, which has 20 bits of minor; stat(2)
+	 * encodes it otherwise.
+	 */
 	tree->namespace_device = (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev);
 	tree->namespace_inode = status.st_ino;
 	tree->first_namespace = status.st_ino == TREE_FIRST_NAMESPACE;
@@ -130,6 +147,7 @@ int tree_add(struct tree *tree, pid_t process, enum tree_state state)
 	const uint32_t key = (uint32_t)process, value = state;
 	const int error = bpf_map_set(tree->roots, &key, &value);
 
+	/* A root without room is one subtree less, and counted: the recording goes on. */
 	tree->refused += error == -E2BIG;
 	return error == -E2BIG ? 0 : error;
 }

@@ -1,5 +1,28 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Off-CPU time; see offcpu.h. */
+/*
+ * Off-CPU time; see offcpu.h.
+ *
+ * Each thread is in one of these states (task->wait.state). Only the sampler's thread changes them, by
+ * records that are in order of time:
+ *
+ *	BEFORE		it existed when the recording began; its first switch decides
+ *	NONE		it runs, or has not run yet
+ *	STOPS		its stack at a stop is known, its switch is not
+ *	BLOCKED		it is switched out and waits
+ *	PREEMPTED	it is switched out and could run
+ *	ENDED		it has exited; records that come later are ignored
+ *
+ *	NONE ---offcpu_stop()--> STOPS ---out--> BLOCKED or PREEMPTED ---in--> NONE
+ *
+ * Stacks and switches come from two rings, and either may lose records. A switch without a stop makes a wait
+ * without a stack. A stop without a switch, or a second stop, means that a switch was lost: offcpu_give_up()
+ * counts the wait as lost. After a gap (LOST), waits that began before it may have ended in it, so they are
+ * lost too (->gap, ->last_gap).
+ *
+ * A wake-up is a sample of the waker. It usually comes while the thread is BLOCKED. If the thread was about
+ * to sleep it comes just before the switch: then it is kept as ->early, and counts if the switch follows
+ * within OFFCPU_EARLY_NS.
+ */
 #include "source/perf/tasks/proc_scan.h"
 #include "source/perf/stacks/offcpu.h"
 

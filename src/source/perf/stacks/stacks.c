@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The tree of stacks; see stacks.h. */
+/*
+ * The tree of stacks; see stacks.h.
+ *
+ * A stack is a path from a root, the thread's outermost frame, to a node, its innermost one. Stacks with the
+ * same outer frames share these nodes, so a stack is one number, and a new one costs as many entries as it
+ * has new inner frames. A look-up in a hash table, once for each frame, finds or makes the node.
+ *
+ * Nodes are numbered from 1 in the order in which they are made, and node n is entry n of the table `stacks`:
+ * a caller has a smaller number than its frame. The entry has the distance to it, which is small and so
+ * compresses well; without a caller it is the entry's own number.
+ *
+ * Only the sampler's thread uses it. Nodes are never removed: the table is append-only, as all that refers to
+ * it.
+ */
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -46,6 +59,10 @@ static uint32_t intern_node(struct stacks *stacks, const struct stacks_node *nod
 	table_writer_number(stacks->table, node->caller ? number - node->caller : number);
 	table_writer_number(stacks->table, node->image);
 	table_writer_number(stacks->table, node->offset);
+	/*
+	 * Otherwise the numbers here and those in the file would differ from now on. The table has its error,
+	 * and nothing is written any more.
+	 */
 	if (table_writer_end(stacks->table) != number)
 		return 0;
 	stacks->nodes[stacks->count++] = *node;

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's code; see kernel_image.h. */
+/*
+ * The kernel's code; see kernel_image.h.
+ *
+ * The kernel is one image; modules and code made at run time (BPF programs, trampolines) are images of their
+ * own. All lie in one address space, which all processes share. The layout is read with the first address
+ * that needs it, so a recording without samples in the kernel does not read it.
+ *
+ * An offset in the kernel counts from _text, since KASLR moves the kernel at each boot. Where /proc hides
+ * addresses, modules are missing and offsets are the addresses themselves.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

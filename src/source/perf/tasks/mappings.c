@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The treap of mappings; see mappings.h. */
+/*
+ * The treap of mappings; see mappings.h and decision 0023.
+ *
+ * A node is a mapping; nodes are ordered by address, and do not overlap. Priorities are random, so the tree
+ * is shallow in whatever order a process maps.
+ *
+ * Address spaces share nodes: a fork is one more use of the root. A node that has one use, from a root down,
+ * belongs to one tree and may be changed; own_path() copies the others on the way to an address. So a change
+ * copies as many nodes as the tree is deep, and the child of a process with 100,000 mappings costs nothing
+ * until it maps.
+ *
+ * mappings_add() is split, split, join: before, under and behind the new mapping. All that can fail happens
+ * first (two nodes, two paths); the rest cannot, so a tree is never half changed.
+ *
+ * ->recent has pointers to nodes by address, which makes most look-ups one comparison. Each change of the
+ * tree clears it.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reads /proc; see proc_scan.h. */
+/*
+ * Reads /proc; see proc_scan.h.
+ *
+ * The side band reports what changes, so what was there before the recording is read from /proc. Events are
+ * open by then, so a mapping that is added during the scan is also reported. Scanned mappings fill gaps only
+ * (mappings_fill()), and reported ones replace them (mappings_add()).
+ *
+ * Reading `maps` needs the lock of a process's memory, which its user can hold for ever. foreign_maps() has a
+ * deadline for processes of other users; what was not read is counted by process (budget_over()).
+ */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -33,6 +42,7 @@ static int parse_mapping(char *line, struct record_map *map)
 	    !at || end <= map->begin)
 		return -ENOENT;
 	map->bytes = end - map->begin;
+	/* As the kernel's MMAP2 names such a mapping. */
 	map->path = line[at] ? line + at : "//anon";
 	return 0;
 }

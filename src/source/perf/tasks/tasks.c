@@ -1,5 +1,26 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Threads and processes; see tasks.h. */
+/*
+ * Threads and processes; see tasks.h.
+ *
+ * They follow the kernel's records in order of time, so they are the threads of the moment whose samples are
+ * attributed, not those of now. Only the sampler's thread uses them.
+ *
+ *	task		a generation of a thread id, from FORK or the first sight of it until after EXIT
+ *	process		an address space: mappings, program, code made at run time. Tasks share it by ->uses;
+ *			->live counts those that have not ended
+ *
+ *	FORK		of a thread: one more use; of a process: a copy, which shares the mappings
+ *	COMM		a name; of an exec also a new, empty address space
+ *	MMAP2		a mapping more
+ *	EXIT		the task goes to the list of ended ones, the youngest last. It is freed after
+ *			TASKS_KEPT_NS: a thread that executes takes its leader's id after the leader's EXIT
+ *
+ * An id that is used again makes a new task and forgets the former one. A task has a number in the table once
+ * a sample needs it (tasks_number()); a new name, program or chunk sets it back to 0, so the next sample gets
+ * a new entry.
+ *
+ * Memory that is missing costs the records of one task, and is counted in ->failed.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
