@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * From a session to a trace; see drain.h. What happens to one ring is in drain_rings.c.
+ * From a session to a trace; see drain.h. drain_rings.c has what happens to one ring.
  *
  * A drain belongs to one thread. It is in one of these states:
  *
@@ -24,8 +24,8 @@
  * recording fails in the current chunk, which is whole. After a kill between the rename and the end of the
  * former chunk, `burin recover` ends that one by the origin of the next (end_at()).
  *
- * Counts. Each stream's origin is the ring's ledger where the trace begins. What the trace has and lost is
- * the difference to it, so a chunk or an attached trace needs no counters of its own.
+ * Counts. Each stream's origin is the ring's ledger where the trace begins. The difference to it is what the
+ * trace has and lost, so a chunk or an attached trace needs no counters of its own.
  */
 #include <errno.h>
 #include <fcntl.h>

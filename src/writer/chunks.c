@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A recording that is split; see chunks.h. */
+/*
+ * A recording that is split; see chunks.h.
+ *
+ * Chunks come and go by rename, so a reader of the directory sees whole ones only:
+ *
+ *	.next	the chunk that is being made; the rename to its number is the split
+ *	0001	a chunk
+ *	.old	a chunk that is being removed; its number is gone before its first file
+ *
+ * chunks_trim() goes on behind a chunk that cannot be removed: ->trim.done counts it as done, and ->trim.left
+ * says so. One that its user has moved away is no failure. After a kill, chunks_sweep() removes `.next` and
+ * `.old`.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

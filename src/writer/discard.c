@@ -34,6 +34,7 @@ static void remove_tables(int directory)
 
 	for (unsigned n = 0; n < sizeof(files) / sizeof(files[0]); n++)
 		create_remove(directory, files[n]);
+	/* Only known names are removed. The directory may have files of its user, and then stays. */
 	unlinkat(directory, ".burin", AT_REMOVEDIR);
 }
 

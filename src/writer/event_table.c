@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A private copy of the event table; see event_table.h. */
+/*
+ * A private copy of the event table; see event_table.h.
+ *
+ * Programs write the session's table, and one of them may write anything. So each entry is copied first and
+ * checked on the copy: its texts end, its name and format are valid, its name is new. From then on this copy
+ * alone says how a record of the event looks, for validation and for the metadata, whatever the session has
+ * become since.
+ *
+ * Ids are positions. An entry that does not pass keeps its place, as "damaged.N", and no payload fits it: so
+ * its records are damage, and all others keep their ids.
+ *
+ * The work is bounded by the session's size. A forged table could share one long text among all entries; the
+ * copies are limited to the text that the session has (has_room()), and equal enums, which valid tables do
+ * share, are copied once.
+ *
+ * Hashes of names and enums make an update linear. Refusals are read again with each update, since they go
+ * on.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +114,7 @@ static int event_table_add_entry(struct event_table *table, struct wire_event en
 
 	if (error)
 		return error;
+	/* Offset 0 is the empty text, which many entries have. */
 	if (table->text_bytes == 0)
 		table->text[table->text_bytes++] = 0;
 	hash_table_add(&table->names, hash_text(name), table->count + 1);
@@ -116,6 +134,7 @@ static int event_table_add_entry(struct event_table *table, struct wire_event en
 
 int event_table_init_names(struct event_table *table, bool with_changes)
 {
+	/* The types of the formats below, 4 bits each (wire/wire_event.h). */
 	static const uint64_t process = WIRE_U32 | WIRE_U32 << 4 | WIRE_STR << 8 | WIRE_STR << 12 |
 					(uint64_t)WIRE_U64 << 16 | (uint64_t)WIRE_U64 << 20;
 	static const uint64_t thread = WIRE_U32 | WIRE_STR << 4 | WIRE_U64 << 8 | WIRE_U64 << 12;

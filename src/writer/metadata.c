@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* metadata and .burin/events; see metadata.h. */
+/*
+ * metadata and .burin/events; see metadata.h.
+ *
+ * The metadata are TSDL, the language of CTF 1.8 (diamon.org/ctf, version 1.8.3), and describe what the files
+ * contain byte by byte: the packet's header and context are struct wire_packet, the event's header struct
+ * wire_compact or wire_extended. Both streams have the same; only the context of records differs.
+ *
+ * Both files are replaced as a whole, and only if they have changed. Their readers come at any time. The
+ * table of events goes first, which Burin's readers need; metadata are for others.
+ *
+ * Formats are those that event_table.c has checked, so names are letters and digits. A damaged entry has no
+ * format and no fields: other readers see an event that never occurs.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -234,6 +246,7 @@ static void print_clock(FILE *out, const struct session *session, struct trace_c
 	int64_t seconds = clock.offset_ns / 1000000000, rest = clock.offset_ns % 1000000000;
 	char boot_id[UUID_TEXT];
 
+	/* CTF adds both parts, and `offset` has no sign. */
 	if (rest < 0) {
 		rest += 1000000000;
 		seconds--;

@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The streams of samples; see sample_streams.h. */
+/*
+ * The streams of samples; see sample_streams.h.
+ *
+ * A record is put into the memory of its CPU's stream (samples_put()), and exists for readers once it is
+ * committed (samples_commit()). A commit writes the table of contexts first, then for each CPU either the end
+ * of its last packet or a new one. stream_output.c makes each of these steps whole. The caller has written
+ * tasks and stacks before.
+ *
+ * There are records of one CPU only in a stream, in order of time: one that would go back is clamped. Their
+ * header is compact as long as 32 bits of time reach from ->base, as in the writers of tracepoints.
+ *
+ * Losses are counted by packets. So a new loss begins a new packet (fits_last()), and one before the first
+ * record needs an empty packet in front (add_first()).
+ *
+ * A context is a pair of task and stack. ->recent remembers one for each of 4096 hashes, without a chain: a
+ * pair that has lost its place gets another number, which costs some bytes and nothing else.
+ *
+ * Only the sampler's thread uses this. After an error nothing more is written.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +119,7 @@ static uint32_t put_header(struct samples_stream *stream, const struct samples_r
 					.time = (uint32_t)time,
 					.tid = record->tid };
 
+	/* The first packet begins with the first record, so its time is the base. */
 	if (!stream->sequence && !stream->count)
 		stream->base = time;
 	if (time - stream->base < UINT64_C(1) << 32) {
@@ -205,6 +224,10 @@ static int sample_streams_add_packet(struct samples *samples, unsigned cpu, stru
 		return error;
 	stream->sequence++;
 	stream->reported = packet->discarded;
+	/*
+	 * The packet's begin is a base, too. A record in it may have been extended, and then has moved the
+	 * base further.
+	 */
 	if (first > stream->base)
 		stream->base = first;
 	return 0;

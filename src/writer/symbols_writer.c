@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The table of symbols; see symbols_writer.h. */
+/*
+ * The table of symbols; see symbols_writer.h.
+ *
+ * Entries of one kind compress well together: locations next to texts do not. So texts go to the table at
+ * once, and the other kinds wait in memory until HELD_MAX bytes of one have come. A flush writes texts first,
+ * since all others refer to them.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The tables of samples; see table_writer.h. */
+/*
+ * The tables of samples; see table_writer.h. wire/wire_profile.h has the format.
+ *
+ * An entry is in one of three places: open (behind ->sound, while its fields are added), complete in the
+ * block in memory (->entries), or in the file. table_writer_end() makes an open one complete; an error before
+ * that drops it, so a block has whole entries only. table_writer_flush() writes the block, after those of the
+ * tables that it refers to.
+ *
+ * The file grows at ->at only, which a partial write does not move: a reader finds whole blocks, and at most
+ * the begin of one more.
+ *
+ * Numbers of a block that has only numbers are stored by columns at the end (table_writer_finish()):
+ * neighbours in a column are alike. Small blocks are merged for that; both together halve the size. Blocks of
+ * TABLE_WRITER_WHOLE and more are copied as they are, so in a next chunk, which begins with a copy of the
+ * file (table_writer_next()), only new entries cost work.
+ *
+ * The first error stays, and all later calls do nothing. Then the caller writes no records that would refer
+ * to missing entries.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +206,7 @@ int table_writer_flush(struct table_writer *table)
 {
 	if (table->error || table->entries == 0)
 		return table->error;
+	/* These before this one, whenever it is written: a reader never finds a number without its entry. */
 	for (unsigned n = 0; n < 2 && table->refers[n] && !table->error; n++)
 		table->error = table_writer_flush(table->refers[n]);
 	if (!table->error && table->columns)
@@ -256,6 +275,7 @@ void table_writer_finish(struct table_writer *table, int directory, const char *
 	struct table_writer packed;
 	int error = table_writer_flush(table), fd;
 
+	/* If anything fails from here on, the old file stays: it is complete, only larger. */
 	if (error || table->at <= TABLE_WRITER_PAGE ||
 	    pread(table->fd, &header, sizeof(header), 0) != sizeof(header))
 		return;

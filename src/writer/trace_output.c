@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A trace while it is written; see trace_output.h. */
+/*
+ * A trace while it is written; see trace_output.h.
+ *
+ * Packets of a ring become packets of a stream with the same records and other headers. The trace may begin
+ * in the middle of the ring's life, so all counts are differences to the stream's origin: events_before,
+ * losses, and the sequence number, which is shifted by the packets of a statedump.
+ *
+ * A piece of a packet that is in the stream already is added to its end (stream_extend()), so each round
+ * leaves a whole trace. Losses that come later than the last record are in an empty packet behind it
+ * (output_losses()).
+ *
+ * The first error counts. It is written into `.burin/recording` at once, since the recorder may not come to
+ * an end. From then on no record is written, and packets stay in the ring for `burin recover`.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +127,7 @@ void output_fail(struct output *output, int error, const char *what)
 	snprintf(output->trouble, sizeof(output->trouble), "%s: %s; later records are missing", what,
 		 strerror(-error));
 	output->recording.trouble = output->trouble;
+	/* Another recovery may still succeed, as long as the state is the one that the dead recorder left. */
 	if (!output->resumed)
 		output->recording.state = "failed";
 	if (output->directory >= 0)

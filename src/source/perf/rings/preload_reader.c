@@ -8,8 +8,8 @@
  *
  * The programs are not trusted. The outer record passes the same validation as one of a tracepoint. Of the
  * inner one, only its length and type are checked here; record_parse() checks the rest. Its time is taken
- * from the outer record, which validation has shown to be in order. What does not pass becomes a record that
- * counts as damaged, so the ledger stays complete.
+ * from the outer record, which validation has shown to be in order. A record that does not pass becomes one
+ * that counts as damaged, so the ledger stays complete.
  *
  * Damage and losses are counted by ring_reader.c, as in a drain.
  */
