@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Map an existing session: a traced program joins it, a command opens it or only reads it. */
+/*
+ * Map an existing session: a traced program joins it, a command opens it or only reads it.
+ *
+ * The path comes from an environment or a directory, so the file may be anything. It is opened without
+ * effects (no link, no wait for a pipe), then judged by its descriptor: a regular file, private to this user
+ * or root, with one name. Commands of root take a file of any user. The geometry is read into private memory,
+ * checked there, and used from there only (layout.c).
+ *
+ * All purposes but a look need the PID namespace of the session. A program joins only if its address space
+ * keeps room for itself.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

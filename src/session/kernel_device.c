@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The kernel's session; see kernel_device.h. */
+/*
+ * The kernel's session; see kernel_device.h. wire/wire_device.h has the requests, kernel/ the other side.
+ *
+ * The mapping is for reading only. Code that changes a session stores through its pointers, so a transaction
+ * gets other ones:
+ *
+ *	begin	take a lock on the device among commands, copy the head, let the pointers lead into the copy
+ *	...	the same code as for other sessions fills the journal and drafts the history, in the copy
+ *	commit	send journal, rules, filters and history to the kernel; then as cancel
+ *	cancel	let the pointers lead into the mapping again, free the copy, release the lock
+ *
+ * So nothing is half done if this process dies: the kernel has the request as a whole or not at all, and the
+ * lock ends with the descriptor. The request has the number of changes of the copy. If another one came in
+ * between, the kernel refuses (EAGAIN), and nothing has changed.
+ *
+ * The head is all before the event table. Events, controls and rings are read in the mapping, also during a
+ * transaction.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -190,11 +207,13 @@ static int kernel_device_commit(struct session *session)
 	};
 	int error = history ? 0 : -ENOMEM;
 
+	/* Only those that this transaction has added, behind the ones that the kernel has. */
 	change.filters = (uintptr_t)(session->filters + session->device->filters_used);
 	change.filters_bytes = shared->filters_used - session->device->filters_used;
 	if (!error && ioctl(session->device->file, WIRE_DEVICE_CHANGE, &change) != 0)
 		error = -errno;
 	free(history);
+	/* Also after a success: the mapping has the new states by now. */
 	session->device->cancel(session);
 	return error;
 }

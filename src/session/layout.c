@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The layout of a session file; see layout.h. */
+/*
+ * The layout of a session file; see layout.h.
+ *
+ * A geometry is trusted in one way only: its counts are within bounds, and all offsets and sizes are those
+ * that layout_decide() computes from these counts. Bounds are such that no sum overflows. The caller has a
+ * private copy of it and uses no other, so a later change of the file moves no pointer.
+ *
+ * A ring is in one of these states for a process:
+ *
+ *	->slots NULL		not used here; a program that has joined cannot access it (PROT_NONE)
+ *	->slots set		writers of this process may use it: session_ring_use(), by the first of them
+ *	->control->state READY	any process has used it: readers look at it, session_ring_view()
+ *
+ * Two threads may run session_ring_use() for one ring at a time. Both store the same values, and
+ * ->ready_words comes last, with release. No state goes back.
+ *
+ * Also part of libburin.so: functions of the C library that would load another page are avoided
+ * (base/nolibc.h).
+ */
 #include <errno.h>
 #include <string.h>
 #if defined(__x86_64__)
@@ -162,6 +180,7 @@ int layout_map(struct session *session, int fd, enum layout_purpose purpose)
 		return -errno;
 	session->base = base;
 	session->closed = purpose == LAYOUT_JOIN;
+	/* All but the rings. mlockall(2) would otherwise allocate every ring at once. */
 	if (session->closed && (!layout_open_part(session, 0, geometry->rings_offset) ||
 				!layout_open_part(session, geometry->calls_offset, geometry->file_bytes)))
 		return -errno;

@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Arguments of calls; see call_arguments.h. */
+/*
+ * Arguments of calls; see call_arguments.h.
+ *
+ * A SPEC is parsed from left to right. `struct places` counts what the arguments so far have taken, as the
+ * System V ABI for x86-64 (3.2.3) assigns them: integers and pointers to six registers, floating-point
+ * numbers to eight, and both to the stack when theirs are used up, in order. A number (argN, %N) sets the
+ * count, so the next argument without one follows it.
+ *
+ * Structures by value are not known here: they take registers or stack that no SPEC counts. Their neighbours
+ * need numbers.
+ *
+ * SPECs lie in the rules of the session, which any process of the user may write. So the library parses them
+ * as foreign text: bounded, without an allocator, in signal handlers, too.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -346,6 +359,7 @@ const char *call_arguments_of(const struct wire_calls *calls, const struct call_
 uint8_t call_arguments_state(const struct wire_calls *calls, const struct call_subject *subject,
 			     unsigned state)
 {
+	/* A function that is off or counted has no block for arguments. */
 	const bool on = state == WIRE_CALL_ON || state == WIRE_CALL_SLOW || state == WIRE_CALL_ROOT;
 
 	return (uint8_t)(on && *call_arguments_of(calls, subject) ? state | WIRE_CALL_ARGUMENTS : state);

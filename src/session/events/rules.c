@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Rules, as text; see rules.h. */
+/*
+ * Rules, as text; see rules.h.
+ *
+ *	"+L:GLOB" NUL						on, up to level L
+ *	"-L:GLOB" NUL						off
+ *	"?L:GLOB" NUL "SAMPLE LIMIT EXPRESSION" NUL		on under conditions
+ *
+ * An empty string ends the list, and the area's last byte is never a part of it. The last rule that matches
+ * an event decides, so a new rule for a glob replaces the former one and goes to the end.
+ *
+ * Changes are made to the journal's copy, by the owner of events_lock, and become valid with the transaction.
+ * Another process may have written the rules: each function here ends with the area, and unknown signs mean
+ * off.
+ */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,21 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Make a session file. */
+/*
+ * Make a session file.
+ *
+ * Each step may fail, and then nothing is left behind. The order:
+ *
+ *	geometry	all counts and offsets, in private memory
+ *	file		a new name (O_EXCL), mode 0600, its full size, without memory
+ *	memory		the parts that must not fail later: header, event table, text, controls of the rings
+ *	content		sizes of rings, rules, the geometry
+ *	magic		one store, last: a process that finds the file before takes it for no session
+ *
+ * A full /dev/shm is the only error for which another place is tried (0104). A session that may grow
+ * (buffer_max) is made without that if it does not fit otherwise.
+ *
+ * Programs do this before main(), with no right to fail or to be slow: so no allocator, no stdio, and system
+ * calls instead of functions of the C library that would load another page.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
