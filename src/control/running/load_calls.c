@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Loading a library into a running process; see load_calls.h. */
+/*
+ * Loading a library into a running process; see load_calls.h. remote_call.c makes a thread of it call
+ * functions.
+ *
+ * All that would fail, or harm the process, is found before one of its threads is touched: rights, another
+ * tracer, seccomp, namespaces, the kind of program. Each has a message with the way out.
+ *
+ * The call has up to three steps, of which each needs the result of the one before: dlopen(), dlsym(), and
+ * the function. If the library is mapped already, only the function is called, and only once its constructors
+ * have run (`burin_calls_ready`): a thread may still load it for a command that was killed. load_patiently()
+ * waits for that.
+ *
+ * Errors: a negative errno, which process_problem() explains, or -EINVAL with the problem in words.
+ */
 #if defined(__x86_64__)
 
 #include <dlfcn.h>

@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Changes of code from outside; see patch_process.h. */
+/*
+ * Changes of code from outside; see patch_process.h and decision 0043.
+ *
+ * The library exports a table of places with both texts of each (wire/wire_patch.h). read_changes() copies it
+ * and keeps the places whose state differs from the switch of their function. The command executes nothing by
+ * this table: it only writes texts of the process into code of the process, and only where the code is one of
+ * the texts that the table has.
+ *
+ * A change is ->done, ->busy (a thread is inside: tried again), or neither (missed: the code is another one).
+ * The order:
+ *
+ *	change_running()	what can change while threads execute it
+ *	change_batch()		the rest, up to BATCH_PAGES pages for one stop: touch pages, stop all, move
+ *				threads out of the way, write, let all go
+ *	patch_note()		the table says what the code is now, so the next command can go on
+ *
+ * Pages are written before the stop once (patch_process_touch()), so that none is copied while threads stand.
+ * After a stop the process is compared with the memory that was read (check_program()): it may have executed
+ * another program.
+ */
 #if defined(__x86_64__)
 
 #include <errno.h>
@@ -24,6 +43,7 @@ enum {
 	PATCH_SHORT = 2,
 };
 
+/* The first limit for a stop, the last one, for a batch in all, and between two tries. */
 static const uint64_t STOP_NS = UINT64_C(100000000), STOP_MAX_NS = UINT64_C(800000000),
 		      GIVE_UP_NS = UINT64_C(5000000000), PAUSE_NS = UINT64_C(1000000);
 

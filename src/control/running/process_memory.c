@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The memory of another process; see process_memory.h. */
+/*
+ * The memory of another process; see process_memory.h.
+ *
+ * /proc/PID/mem reads and writes by address and ignores page protections (proc(5)). A write to a private page
+ * gives the process its own copy, so no file changes. The descriptor stays that of the program for which it
+ * was opened: after an exec, reads and writes fail.
+ *
+ * The structures are those of ELF (the gABI; elf(5)): the object's header at its first mapping, program
+ * headers, the dynamic section, and the hash table of symbols that GNU linkers write (DT_GNU_HASH). The
+ * process may have changed all of these. So each read is bounded (PARTS_MAX, DYNAMIC_MAX, CHAIN_MAX), a
+ * failed one ends the search, and a wrong answer harms only the process that gave it.
+ */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -270,6 +281,10 @@ static bool bucket_read(const struct process_memory *memory, const struct symbol
 
 	if (!process_memory_read(memory, symbols->hash, head, sizeof(head)) || !head[0])
 		return false;
+	/*
+	 * Behind the head: the words of a Bloom filter, the buckets, the chains of all symbols from the first
+	 * one on.
+	 */
 	buckets = symbols->hash + sizeof(head) + 8 * (uint64_t)head[2];
 	if (!process_memory_read(memory, buckets + 4 * (uint64_t)(hash % head[0]), first, sizeof(*first)) ||
 	    *first < head[1])
@@ -285,6 +300,7 @@ uint64_t process_memory_symbol(const struct process_memory *memory, uint64_t beg
 	uint32_t hash = 5381, number, value = 0;
 	uint64_t chain;
 
+	/* The hash of DT_GNU_HASH. The lowest bit of a chain's value marks its end instead. */
 	for (const char *at = name; *at; at++)
 		hash = hash * 33 + (uint8_t)*at;
 	if (!begin || !parts_read(memory, begin, &parts) || !symbols_read(memory, &parts, &symbols) ||
@@ -333,6 +349,10 @@ uint64_t process_memory_slack(const struct process_memory *memory, uint64_t begi
 		return 0;
 	for (unsigned n = 0; n < parts.count; n++) {
 		const Elf64_Phdr *part = &parts.part[n];
+		/*
+		 * Behind the part's last byte, aligned: the rest of that page belongs to the mapping and is
+		 * not used.
+		 */
 		const uint64_t end = (parts.bias + part->p_vaddr + part->p_memsz + 15) & ~(uint64_t)15;
 		const struct process_map *map = process_memory_at(memory, end);
 

@@ -1,5 +1,25 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The threads of another process; see process_threads.h. */
+/*
+ * The threads of another process; see process_threads.h. ptrace(2) has the mechanism: PTRACE_SEIZE and
+ * PTRACE_INTERRUPT.
+ *
+ * A thread is in one of these states:
+ *
+ *	listed	found in /proc/PID/task
+ *	seized	traced by this thread; it runs, and its id cannot become another's
+ *	asked	PTRACE_INTERRUPT was sent; it stops when it next leaves the kernel or gets a CPU
+ *	stopped	it stands still; its registers were read
+ *	gone	it has ended, or its id is another process's; it is dropped from the list
+ *
+ * process_threads_stop() seizes all before it asks the first one, since a refusal should stop none. Threads
+ * that run may make others, so it lists again until nothing new has come. The time for which one thread
+ * stands while others are waited for is limited (->stand_ns): if it is exceeded all go on, and after some
+ * failures the limit grows.
+ *
+ * If the command dies the kernel detaches all, and they go on. So no state of a thread may depend on this
+ * process: a system call that a stop has ended is repeated by its registers (restart_call()), in the same
+ * step that lets it go.
+ */
 #if defined(__x86_64__)
 
 #include <dirent.h>
@@ -156,6 +176,10 @@ static void process_threads_look(struct process_thread *thread)
 	thread->gone = !thread->stopped;
 }
 
+/*
+ * signal(7), "Interruption of system calls and library functions by stop signals", lists such calls; others
+ * restart.
+ */
 bool process_thread_is_cut_off(const struct user_regs_struct *registers)
 {
 	if ((long long)registers->rax != -EINTR)
@@ -219,6 +243,10 @@ static void restart_call(struct process_thread *thread, pid_t pid)
 
 	if (!process_thread_is_cut_off(registers) || thread->signal || has_signal(pid, thread->tid))
 		return;
+	/*
+	 * As the kernel does it after a signal handler: the number again, and back to the syscall
+	 * instruction, of two bytes.
+	 */
 	registers->rax = registers->orig_rax;
 	registers->orig_rax = (unsigned long long)-1;
 	registers->rip -= SYSCALL_BYTES;
