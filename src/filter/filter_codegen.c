@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Code is generated from the last test to the first, so that the targets of each test's jumps are known. */
+/*
+ * Code is generated from the last test to the first, so that the targets of each test's jumps are known.
+ *
+ * A test has two of them, for true and false: another test or a verdict. `and`, `or` and `not` need no code
+ * of their own. They only decide where their tests go on, and a negation swaps the targets. All jumps lead
+ * forward, so a program of n tests takes at most n steps; filter_verify() checks that again.
+ *
+ * While the code grows, a test's number is its position in an array that is filled from its end. At last all
+ * numbers are moved to begin with 0. Verdicts are numbers from WIRE_FILTER_NO on and stay.
+ *
+ * The depth of the recursion is that of the tree, at most NODES_MAX.
+ */
 #include "filter/filter_codegen.h"
 
 #include <string.h>
@@ -93,6 +104,7 @@ bool filter_codegen(const struct node *root, const char *strings, uint64_t types
 		if (!write_text(program, &at, test, strings))
 			return false;
 	}
+	/* The bytes in between are zero, as they belong to the checksum. */
 	at = (at + WIRE_FILTER_ALIGN - 1) / WIRE_FILTER_ALIGN * WIRE_FILTER_ALIGN;
 	if (at > room)
 		return false;

@@ -1,7 +1,25 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The compiler of filter expressions. A recursive descent parser makes a tree of tests. Conditions that are always true or
- * always false, such as `u8 > 300`, are removed at once.
+ * The compiler of filter expressions. A recursive descent parser makes a tree of tests:
+ *
+ *	or		and { "||" and }
+ *	and		unary { "&&" unary }
+ *	unary		"!" unary | "(" or ")" | comparison
+ *	comparison	operand [ OPERATOR operand ]
+ *
+ * Behind "!" without parentheses an operand is alone. Each comparison of a number is one test for a range of
+ * its type (filter_range.c), so all operators are one. A != is a negated test; a constant on the left is
+ * mirrored. Conditions that are always true or always false, such as `u8 > 300`, are removed at once, so only
+ * the root can be a constant.
+ *
+ * Errors. The first one is in ->fault, with its place in the expression, and every function returns NULL or
+ * false up to the top. ->error is -EINVAL until another reason is known.
+ *
+ * The expression may be hostile and comes into traced programs. Nesting is limited (DEPTH_MAX), nodes and
+ * strings have fixed room in one mapping, and there is no malloc. A name that a format gives to a field hides
+ * a built-in one.
+ *
+ * filter_check() parses without an event: a field is WIRE_END, fits all, and its tests are never run.
  */
 #include "filter/filter_compile.h"
 
@@ -160,6 +178,7 @@ static int filter_compile_find_field(const struct parser *parser, const char *wo
 		if (strlen(format->fields[n].name) == bytes &&
 		    memcmp(format->fields[n].name, word, bytes) == 0)
 			return (int)n;
+	/* Behind the names: an event may have a field that is called arg2 and is the third. */
 	for (unsigned n = 0; n < format->count; n++) {
 		char name[8];
 
@@ -567,6 +586,7 @@ static struct node *filter_compile_join(struct parser *parser, enum node_kind ki
 	struct node *constant = left->kind == NODE_CONSTANT ? left : right;
 	struct node *other = constant == left ? right : left, *node;
 
+	/* A constant is true unless it is negated. */
 	if (constant->kind == NODE_CONSTANT)
 		return constant->negated == (kind == NODE_AND) ? constant : other;
 	node = add_node(parser, kind);

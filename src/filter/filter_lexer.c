@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The tokens of filter expressions; see filter_lexer.h. */
+/*
+ * The tokens of filter expressions; see filter_lexer.h.
+ *
+ * A token is as long as what its user meant, also where that is wrong: 12abc is one bad number, and not a
+ * number and a word. So the mark under an error is below all of it. Offsets and sizes are bytes of the
+ * expression; a mark never ends within a character of UTF-8.
+ *
+ * Numbers are read without their sign, so that -0x10 is possible. A leading 0 is refused, since C would take
+ * it for octal. Strings are copied without their escapes.
+ */
 #include "filter/filter_lexer.h"
 
 #include <ctype.h>
@@ -114,6 +123,7 @@ static bool filter_lexer_read_number(const char *text, struct token *token, stru
 	if (begin[0] == '0' && isdigit((unsigned char)begin[1]))
 		return filter_error_set(fault, token->offset, bytes,
 					"this number begins with 0: write it in decimal or, with 0x, in hex");
+	/* A long double has each integer of 64 bits exactly, on both architectures. */
 	errno = 0;
 	if (begin[0] == '0' && toupper((unsigned char)begin[1]) == 'X') {
 		token->number = strtoull(begin, &end, 16);
@@ -202,6 +212,7 @@ static bool read_token(const char *text, struct token *token, struct filter_erro
 		token->kind = TOKEN_WORD;
 		while (filter_lexer_is_word(at[token->bytes]))
 			token->bytes++;
+		/* The suffix belongs to the word: there is no operator that it could be. */
 		if (strncmp(at + token->bytes, FILTER_COUNT, strlen(FILTER_COUNT)) == 0 &&
 		    !filter_lexer_is_word(at[token->bytes + strlen(FILTER_COUNT)]))
 			token->bytes += strlen(FILTER_COUNT);
