@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
  * `.burin/recording`: how the trace was recorded, lines of key=value (docs/format.md).
+ *
+ * The recorder overwrites its one block of 4096 bytes in place, by one write, also while readers read. Lines
+ * end at the first empty one, and newlines fill the rest. A wrong line is a fault and left out, the others
+ * count. No value is needed to read records; sizes and numbers in it are checked where they are used.
  */
 #include <errno.h>
 #include <stdio.h>

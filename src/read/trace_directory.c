@@ -100,6 +100,10 @@ int read_directory_open(const struct burin_trace *trace, const char *name, uint6
 	return file;
 }
 
+/*
+ * A file of a few KiB may claim to have terabytes, all of them a hole. No recorder leaves one, so no reader
+ * goes beyond.
+ */
 uint64_t read_hole(int file, uint64_t size)
 {
 	const off_t hole = lseek(file, 0, SEEK_HOLE);
@@ -194,6 +198,7 @@ static bool trace_directory_parse_name(const char *text, struct stream_name *nam
 	}
 	if (!rest)
 		return false;
+	/* The streams before it in the list have a number, those of names and changes have none. */
 	if (name->kind < WIRE_FILE_NAMES) {
 		rest = trace_directory_parse_number(rest, &name->ring);
 	} else {

@@ -147,6 +147,7 @@ static int load_entry(struct table *table, uint32_t id, struct read_event *event
 	int result;
 
 	table->offset = sizeof(struct wire_events) + (uint64_t)(id - 1) * table->entry_bytes;
+	/* An older entry is shorter: the members that it lacks stay 0. */
 	memcpy(&entry, table->entries + (size_t)(id - 1) * table->entry_bytes, table->entry_bytes);
 	name = trace_events_text_at(table, entry.name, WIRE_NAME_MAX);
 	format = trace_events_text_at(table, entry.format, WIRE_FORMAT_MAX);

@@ -2,8 +2,23 @@
 /*
  * The history of a trace, from its stream of changes: the changes of states, and how long events were off.
  *
- * The recorder of the trace may have switched events on and off itself (burin record TARGET). These changes are the
- * begin and end of its recording, and not gaps in it.
+ * The recorder of the trace may have switched events on and off itself (burin record TARGET). These changes
+ * are the begin and end of its recording, and not gaps in it.
+ *
+ * How long events were off follows from one pass over the changes, in order of time. An event is in one of
+ * three states:
+ *
+ *	UNKNOWN		no change has named it, or its recorder has switched it off
+ *	ON		nothing is counted
+ *	OFF		since ->since; the time counts when it goes on again, or at the end of the trace
+ *
+ * An event that no process has asked for is off all the time, and that is no gap. So UNKNOWN becomes a gap
+ * only if the event is switched on later, by another process than the recorder. Index 0 is the pause of
+ * tracing, which is off and on for all events at once.
+ *
+ * Records of states come at both ends, and where changes were missed. A state that agrees changes nothing.
+ * Events with equal gaps are reported as one group; few groups differ, so each is compared with the last ones
+ * only (GAPS_COMPARED).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -125,6 +140,7 @@ struct account {
 
 static void switch_on(const struct account *account, struct state *state, const struct read_change *change)
 {
+	/* Changes of before the trace, as a snapshot has them, count from its begin. */
 	const uint64_t since = state->since > account->begin ? state->since : account->begin;
 
 	if (state->now == STATE_ON)

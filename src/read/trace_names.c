@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Threads and processes, from the names stream. They are read when the trace is opened and sorted by number and
- * time, so a thread at a given time is found by one binary search.
+ * Threads and processes, from the names stream. They are read when the trace is opened and sorted by number
+ * and time, so a thread at a given time is found by one binary search.
+ *
+ * An announcement holds from its time to that of the next one with the same number. The first one of a number
+ * also holds for all time before it. Copies, which compaction and statedumps make, have the time of the
+ * original.
  */
 #include <errno.h>
 #include <stdlib.h>

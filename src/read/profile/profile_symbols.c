@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Functions, files and lines of locations; the table `symbols`. */
+/*
+ * Functions, files and lines of locations; the table `symbols`.
+ *
+ * Entries have four kinds: texts, which the others refer to by number; locations, with the functions inlined
+ * there; images, with the state of their names; functions, as ranges of an image. A location without an entry
+ * of its own gets the name of the range that it lies in (name_locations()), which saves an entry for each.
+ *
+ * Each chunk counts its texts from 1, so ->text_base moves the numbers. Texts of several chunks are mostly
+ * the same: join_texts() finds equal ones once, and afterwards equal names have equal numbers, so views
+ * compare numbers.
+ *
+ * A reference may come before its text in a damaged file. So references are resolved when all chunks are
+ * read; one to a text that does not exist is 0, "unknown".
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +50,7 @@ static int profile_symbols_take_location(struct burin_profile *profile, struct r
 	uint64_t offset = read_entry_number(entry, UINT64_MAX, "");
 	uint64_t begin = read_entry_number(entry, UINT64_MAX, ""),
 		 size = read_entry_number(entry, UINT64_MAX, "");
+	/* A function takes three bytes at least: a forged count allocates no more than the block can fill. */
 	uint64_t frames = read_entry_number(entry, (uint64_t)(entry->end - entry->at) / 3,
 					    "more functions than fit the block");
 	size_t first = profile->functions.count;

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The lines of `.burin/profile`: how the samples were taken. */
+/*
+ * The lines of `.burin/profile`: how the samples were taken.
+ *
+ * Each chunk has its own. Joined, they look like those of one trace: counts are added, of other keys the
+ * newest value is taken, and keys that may occur several times (excess, limit) are all kept, each once. A
+ * value that only some chunks have would be a wrong sum: `counted` is dropped then.
+ *
+ * The files are foreign. Look-ups are linear, so the number of lines is limited: of a file, and less of all
+ * together.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

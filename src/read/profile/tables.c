@@ -1,5 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Reads tables of the profile; see tables.h. */
+/*
+ * Reads tables of the profile; see tables.h. wire/wire_profile.h has the format.
+ *
+ * A table is foreign and compressed, so a small file may claim to be huge. Before each block is unpacked,
+ * three limits hold:
+ *
+ *	next_block()	its header: sizes, and no more entries than its bytes can have
+ *	within_stored()	all blocks together are in proportion to the stored trace
+ *	within_memory()	all memory fits the trace's limit; looked at again between entries
+ *
+ * An entry is taken field by field. The first field that is wrong sets ->reason, and all later ones are 0.
+ * Then the rest of the block is not read, since where the next entry begins is not known. Rows that were not
+ * read stay zero, and later entries keep their numbers: others refer to them.
+ *
+ * A file that the recorder has not finished may end within a block. That is a fault only to `burin check`,
+ * and only if the trace claims to be finished.
+ *
+ * Chunks have tables of their own. Their rows lie one behind the other, and ->bases has where those of a
+ * chunk begin.
+ */
 #include "read/profile/tables.h"
 
 #include <errno.h>
@@ -26,6 +45,10 @@ static const unsigned char *number_in_column(struct read_entry *entry, uint64_t 
 	const uint32_t column = entry->column;
 	const unsigned char *next = leb128_get(entry->in[column].at, entry->end, value);
 
+	/*
+	 * As put_column() of table_writer.c, the other way round. A forged number wraps; its bound is
+	 * checked.
+	 */
 	*value = entry->in[column].highest - leb128_unfold(*value);
 	if (*value > entry->in[column].highest)
 		entry->in[column].highest = *value;
@@ -61,6 +84,10 @@ static void find_columns(struct read_entry *entry, const struct wire_block *bloc
 		uint32_t left = block->entries;
 
 		entry->in[column].at = at;
+		/*
+		 * The last byte of a number has no high bit. If the block ends before, reading a number finds
+		 * that.
+		 */
 		while (left > 0 && at < entry->end)
 			left -= !(*at++ & 0x80);
 	}

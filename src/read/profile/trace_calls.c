@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Calls: records, open calls and counts; their functions are a profile (profile_open.c). */
+/*
+ * Calls: records, open calls and counts; their functions are a profile (profile_open.c).
+ *
+ * A trace has calls in two forms. Those that have ended are records, in the order of their ends, and are read
+ * by a cursor. Those that had not ended when the recording or the last chunk did are in the table
+ * `calls.open`. A snapshot looks at open calls while threads go on, so one may be in both: its entry has
+ * `ending` set, and then it is open only if no record has its thread, begin and depth (note_ended()).
+ *
+ * Stacks. A thread usually has one, and its number is not needed: `stack` is 0. Coroutines and guests switch
+ * between several; records of WIRE_CALL_STACK_EVENT say when. A record of a call has no stack, so it is that
+ * of its thread at its end (read_calls_stack()), by binary search in the switches.
+ *
+ * So opening calls may read the whole trace once (trace_calls_scan()): if an open call may have ended, or if
+ * there were switches. Other traces are not read.
+ *
+ * Numbers of functions are per chunk; function_number() makes them numbers of the whole trace. Open calls and
+ * counts are written at the end of a recording, so those of the newest chunk are read.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
