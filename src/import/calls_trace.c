@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A trace of calls from elsewhere; see calls_trace.h. */
+/*
+ * A trace of calls from elsewhere; see calls_trace.h.
+ *
+ * It has the files of a recording, by the same writers, but no session, rings or recorder. The few things
+ * that the writers take from a session are in a made-up one (calls_trace_describe()). The only event is that
+ * of a call, with id 1.
+ *
+ * Records are collected in a packet in memory and written when it is full, since no reader waits for them.
+ * Tables need no order here: the trace is of use only when calls_trace_finish() has written its metadata and
+ * recording file, at the end.
+ *
+ * Times that go back are raised to the one before, as writers of tracepoints do it: streams must be in order.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

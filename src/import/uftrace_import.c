@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* From uftrace's data directory to a trace; see uftrace_import.h. */
+/*
+ * From uftrace's data directory to a trace; see uftrace_import.h. wire/wire_uftrace.h has what is known of
+ * its format.
+ *
+ *	info		a header, then lines: which features the recording has
+ *	task.txt	lines TASK, FORK, SESS, DLOP: tasks, processes, programs and libraries, with times
+ *	sid-ID.map	the mappings of a session, which is a program of a process (uftrace_space.c)
+ *	NAME.sym	symbols of an image
+ *	TID.dat		begins and ends of a task's calls (uftrace_task.c)
+ *
+ * Files of tasks are each in order of time, and a trace is in the order of ends. So the next ended call of
+ * every task is in a heap, and the earliest is written. Memory is one buffer for each task that has records
+ * left, and its open calls.
+ *
+ * The files are not trusted: their sizes, the number of tasks and the depth of forks are limited. A recording
+ * that cannot be carried over as a whole is refused with a reason (->why); parts that a trace has no place
+ * for are counted (->left).
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -256,6 +273,7 @@ static int read_tasks(struct work *work)
 /* The process whose program a task runs: its own, or that of which it was forked. */
 static const struct uftrace_task *program_of(const struct work *work, const struct uftrace_task *task)
 {
+	/* Parents may form a ring in a forged file. */
 	for (unsigned n = 0; task && n < PARENTS_MAX && !task->program_count; n++)
 		task = uftrace_import_find_task(work, task->thread ? task->pid : task->parent);
 	return task;
@@ -329,6 +347,7 @@ static int write_names(struct work *work)
 		names[count++] = (struct announcement){ session->time, session->pid, session->pid, 0,
 							false,	       session->exe };
 	}
+	/* A stream of names is in order of time, and a process comes before its threads. */
 	qsort(names, count, sizeof(*names), compare_announcements);
 	for (size_t n = 0; n < count; n++)
 		uftrace_import_announce(work, &names[n]);
@@ -406,6 +425,7 @@ static int uftrace_import_merge(struct work *work)
 		struct pending *first = work->heap;
 		struct uftrace_task *task = &work->tasks[first->task];
 
+		/* Before the call: a loss lies between two packets, and this call is behind it. */
 		if (task->lost_now)
 			calls_trace_lost(&work->trace, task->lost_now);
 		task->lost_now = 0;

@@ -1,5 +1,19 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Sessions, maps and symbols; see uftrace_space.h. */
+/*
+ * Sessions, maps and symbols; see uftrace_space.h.
+ *
+ * An address becomes a function in three steps, each of which is remembered: the mapping of the space
+ * (index_mappings()), the symbol of the image, and a number in the trace, which is made when the first call
+ * needs it. So a trace has the functions that were called, and not all symbols.
+ *
+ * A space is indexed once, when all its mappings are known. Bounds of mappings cut the addresses into pieces,
+ * and each piece belongs to the mapping that came last. They are assigned from the last mapping back, and
+ * next_free() jumps over what is assigned (a union-find with path halving), so the cost is nearly linear also
+ * if thousands of mappings overlap.
+ *
+ * Symbols are relative to the image (->relative, of newer recordings) or absolute. An image whose symbols
+ * cannot be read has functions without names.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,7 +57,7 @@ static int load_text(const struct uftrace_spaces *spaces, const struct uftrace_i
 		     struct uftrace_text *text)
 {
 	char name[PATH_BYTES];
-	uint16_t sum = 0;
+	uint16_t sum = 0; /* of the path's bytes: uftrace names the file by it */
 	int error;
 
 	snprintf(name, sizeof(name), "%s.sym", uftrace_space_last_part(image->path));
@@ -230,6 +244,9 @@ int uftrace_space_library(struct uftrace_spaces *spaces, const char *session, ui
 		return image < 0 ? image : 0;
 	of = &spaces->images[image];
 	if (of->count && of->symbols[of->count - 1].begin < UINT64_MAX / 2 - base / 2)
+		/*
+		 * DLOP has no end. As a guess, code reaches a page beyond the begin of the last symbol.
+		 */
 		end = base + of->symbols[of->count - 1].begin + 4096;
 	return uftrace_space_add_mapping(&spaces->list[space], base, end > base ? end : base + 1, image);
 }

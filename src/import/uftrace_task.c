@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The calls of one task; see uftrace_task.h. */
+/*
+ * The calls of one task; see uftrace_task.h.
+ *
+ * A file has records of begins and ends, each with its depth modulo 2^10. The state is a stack of open calls,
+ * and ->base: the depth in the file of the outermost of them. Usually each record has the depth that follows
+ * from both. One that does not is explained by follow_depth(): calls were left without ends, which then end
+ * now, one for each call of uftrace_task_next(), or begins are missing, and the depths count from there.
+ *
+ * Arguments lie behind their records, and their size is in tables of uftrace's own. So they are skipped in
+ * steps of 8 bytes to the next bytes that continue the calls (uftrace_task_continues()): time, depth and
+ * function must fit. Bytes of an argument pass all three only by chance.
+ *
+ * Where the magic number of a record is missing, the rest of the file is not read, and is counted as damaged.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
