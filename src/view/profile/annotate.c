@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Lines and addresses of one function; see annotate.h. */
+/*
+ * Lines and addresses of one function; see annotate.h.
+ *
+ * A first pass walks the stack of each pair of task and stack. Whether a location belongs to the selected
+ * function, and at which lines, is found once for each location. A line counts a pair once, however often
+ * recursion has it in the stack: ->last is the pair that it counted last. The same holds for a location.
+ *
+ * A function may be inlined in many others, so its lines may be in several files and its addresses in several
+ * functions. Lines are grouped by file, the file with most samples first. Of the addresses, that function is
+ * chosen for disassembly which has most samples of its own (choose_function()).
+ *
+ * Sources are files that a trace names. They are opened as foreign ones, with the rights of @reader, and
+ * their text is escaped. A source that is newer than the recording is shown with a remark.
+ */
 #include "view/profile/annotate.h"
 
 #include <errno.h>
@@ -82,6 +95,7 @@ static int annotate_look_up(struct annotate_job *job, uint32_t number)
 		if (frame.function && view_symbol_fits(job->symbol, frame.function))
 			result = add_line(job, cost, location.image, &frame);
 	burin_profile_address(profile, number, address, sizeof(address));
+	/* Code without names is selected by its address, as reports print it. */
 	if (!cost->count && !strcmp(address, job->symbol))
 		result = add_line(job, cost, location.image, &(struct burin_frame){ .function = NULL });
 	return result;

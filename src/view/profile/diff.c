@@ -45,6 +45,7 @@ static double chance_of(const struct view_change *change, const struct view_prof
 		return 1;
 	for (unsigned n = 0; n < 2; n++)
 		draws[n] = (double)of[n]->weight * (double)of[n]->weight / of[n]->squares;
+	/* If both are draws of one population, this is the best estimate of the function's share in it. */
 	pooled = (draws[0] * change->share[0] + draws[1] * change->share[1]) / (draws[0] + draws[1]) / 100;
 	spread = sqrt(pooled * (1 - pooled) * (1 / draws[0] + 1 / draws[1]));
 	return !(spread > 0) ? 1 : erfc(distance / spread / sqrt(2));
@@ -81,6 +82,7 @@ int view_diff_make(struct view_diff *diff, const struct view_profile *one, const
 
 		for (unsigned which = 0; which < 2; which++)
 			change->share[which] = table_percent(change->weight[which], diff->of[which]->weight);
+		/* Bonferroni, see diff.h: so many functions are compared. */
 		change->chance = chance_of(change, diff->of) * (double)diff->count;
 		change->chance = change->chance > 1 ? 1 : change->chance;
 	}

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The page's data: names, each once; frames, which are pairs of names (function, image); and up to three trees: all
- * samples, by program, by thread. flame.js describes the format of a tree.
+ * The page's data: names, each once; frames, which are pairs of names (function, image); and up to three
+ * trees: all samples, by program, by thread. flame.js describes the format of a tree.
+ *
+ * A browser must be able to show the page, so nodes are limited: below 0.01 % of the weight, or below the
+ * weight of the node number NODES_MAX, they are left out, and the page states the limit. A node's children
+ * are sorted, so the first one that is too small ends its siblings.
+ *
+ * A tree is printed in the order of a walk from the root: each node with how many levels the walk went up
+ * before it. The walk has no stack of its own: nodes know parent and next sibling.
+ *
+ * Weights are divided by a common divisor, or by what makes them short. Names come from programs: JSON
+ * escapes them, and `<`, too, so that no name can end the script element.
  */
 #include "view/profile/flame.h"
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Images without names; see nameless.h. */
+/*
+ * Images without names; see nameless.h.
+ *
+ * The weight of a stack goes to the image of its innermost frame, since that is where a name is missing
+ * first. Images that would be printed as the same line are one: they are sorted by what is printed of them,
+ * and neighbours are added up (merge_images()). Their order is by weight then, so the first hints help most.
+ */
 #include "view/profile/nameless.h"
 
 #include <stdlib.h>

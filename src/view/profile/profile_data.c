@@ -80,6 +80,10 @@ void view_tree_json(const struct view_profile *counted, const struct view_tree *
 	for (;;) {
 		const struct view_node *at = &tree->nodes[node];
 
+		/*
+		 * The end of a list of siblings, or all that follow are smaller: close the list, and the
+		 * object around it.
+		 */
 		if (!node || (double)at->total.all < least) {
 			json_end(&json);
 			if (!depth)

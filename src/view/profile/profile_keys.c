@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Keys of frames (image, symbol, line), computed once for each location. */
+/*
+ * Keys of frames (image, symbol, line), computed once for each location.
+ *
+ * Reports group frames by the parts that were chosen. A key is one combination of these, as numbers of
+ * strings; parts that were not chosen are 0, so they do not separate rows. Equal keys have one number, which
+ * rows and trees compare.
+ *
+ * A location has one key for each function inlined there, the innermost first; with @fold only that of the
+ * function around them. They lie one behind the other in ->lists, and are made when the location is met
+ * first. Location 0 is that of a sample without a stack.
+ *
+ * Memory that is missing is noted (->failed), and the caller looks at it once.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

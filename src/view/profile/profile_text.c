@@ -164,6 +164,7 @@ void view_tree_text(const struct view_profile *counted, const struct view_tree *
 			node = tree->nodes[path[--depth]].next;
 			continue;
 		}
+		/* Children are in order of their totals (link_children()). */
 		if (table_percent(at->total.all, whole) < report->min) {
 			/* The next siblings have still less. */
 			for (; node; node = tree->nodes[node].next)
