@@ -69,6 +69,7 @@ static int next_packet(struct stream_iterator *iterator)
 
 		if (packet->content_bytes == sizeof(struct wire_packet) || packet->time_end < iterator->from)
 			continue;
+		/* Packets are in order of time (order.c), so all later ones begin later. */
 		if (iterator->to && packet->time_begin >= iterator->to) {
 			iterator->next = stream->packet_count;
 			return 0;

@@ -94,6 +94,7 @@ ssize_t read_time_partition(const struct burin_trace *trace, uint64_t from, uint
 	for (size_t n = 0; n < points.count; n++) {
 		const struct point *point = &points.list[n];
 
+		/* Bounds must grow: a span without time would have no records. */
 		if (gathered >= bytes && point->time > last && (!to || point->time < to)) {
 			(*bounds)[spans++] = last = point->time;
 			gathered = 0;

@@ -41,6 +41,7 @@ static uint32_t join_number(const uint32_t *bases, unsigned chunk, uint32_t numb
 {
 	if (!number)
 		return 0;
+	/* Not 0, which means that a sample has none: `burin check` reports a number that does not exist. */
 	return number - 1 < bases[chunk + 1] - bases[chunk] ? bases[chunk] + number : UINT32_MAX;
 }
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Records that are samples: their events and weights. */
+/*
+ * Records that are samples: their events and weights.
+ *
+ * Samples are events of the trace's table, named `sample.NAME`, with a field `context`. Their weight is a
+ * field, if samples differ, or one number for all of them in `.burin/profile`. A trace without either still
+ * counts samples. The fields are found once for each event, so a sample costs two loads.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
