@@ -190,6 +190,7 @@ static int count_sample(struct tallies *tallies, const struct burin_record *reco
 	tally = &(*of)[sample->context];
 	tally->samples++;
 	tally->weight = view_add(tally->weight, sample->weight);
+	/* The comparison of two profiles needs them (diff.h). */
 	tally->squares += (double)sample->weight * (double)sample->weight;
 	return 0;
 }

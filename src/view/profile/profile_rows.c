@@ -196,6 +196,7 @@ static void leave_node(struct row_builder *builder, const struct node *node)
 	for (uint32_t n = 0; n < node->count; n++) {
 		const struct key_row *key = &builder->keys[list[n]];
 
+		/* On this path it is the key's outermost frame: its total has each stack below once. */
 		if (!--builder->keys[list[n]].open)
 			profile_rows_add_cost(&builder->rows->rows[key->row].total, &node->total);
 	}

@@ -65,6 +65,7 @@ static uint32_t whole_stack(struct tree_builder *builder, uint32_t root, uint32_
 		}
 		builder->path[depth++] = number;
 	}
+	/* From the outermost frame without a node inwards; of a location, from its outermost function. */
 	while (depth--) {
 		burin_profile_stack(tree->keys->profile, builder->path[depth], &stack);
 		keys = view_keys_of(tree->keys, stack.location, &count);
