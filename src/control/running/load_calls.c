@@ -3,8 +3,8 @@
  * Loading a library into a running process; see load_calls.h. remote_call.c makes a thread of it call
  * functions.
  *
- * All that would fail, or harm the process, is found before one of its threads is touched: rights, another
- * tracer, seccomp, namespaces, the kind of program. Each has a message with the way out.
+ * Reasons against it are looked for before one of its threads is touched: rights, another tracer, seccomp,
+ * namespaces, the kind of program. Each has a message with the way out.
  *
  * The call has up to three steps, of which each needs the result of the one before: dlopen(), dlsym(), and
  * the function. If the library is mapped already, only the function is called, and only once its constructors
