@@ -10,8 +10,8 @@
  *	TID.dat		begins and ends of a task's calls (uftrace_task.c)
  *
  * Files of tasks are each in order of time, and a trace is in the order of ends. So the next ended call of
- * every task is in a heap, and the earliest is written. Memory is one buffer for each task that has records
- * left, and its open calls.
+ * every task is in a heap, and the earliest is written. Memory is one buffer for each task, until the end,
+ * and its open calls.
  *
  * The files are not trusted: their sizes, the number of tasks and the depth of forks are limited. A recording
  * that cannot be carried over as a whole is refused with a reason (->why); parts that a trace has no place
