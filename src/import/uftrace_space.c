@@ -183,13 +183,20 @@ static int uftrace_space_add_mapping(struct uftrace_space *space, uint64_t begin
 
 static int take_mapping(struct uftrace_spaces *spaces, struct uftrace_space *space, const char *line)
 {
+	static const char mark[] = " build-id:"; /* behind the path, which may have blanks */
 	char path[PATH_BYTES], build_id[128] = "";
 	uint64_t begin, end;
+	char *behind = NULL;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*x %*x:%*x %*d %4199s build-id:%40[0-9a-f]", &begin,
-		   &end, path, build_id) < 3 ||
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*x %*x:%*x %*d %4199[^\n]", &begin, &end, path) < 3 ||
 	    *path == '[' || end <= begin)
 		return 0;
+	for (char *at = path; (at = strstr(at, mark)); at++)
+		behind = at;
+	if (behind) {
+		sscanf(behind + sizeof(mark) - 1, "%40[0-9a-f]", build_id);
+		*behind = 0;
+	}
 	return uftrace_space_add_mapping(space, begin, end, uftrace_space_find_image(spaces, path, build_id));
 }
 

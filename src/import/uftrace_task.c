@@ -36,6 +36,20 @@ enum {
 static const uint64_t pause_max =
 	UINT64_C(86400) * 1000000000; /* between two records of a task, when arguments are skipped */
 
+/* Only a task with calls that are not taken yet has a buffer. Return: false: no memory. */
+static bool make_room(struct uftrace_task *task)
+{
+	if (!task->buffer)
+		task->buffer = malloc(BUFFER);
+	if (!task->buffer)
+		return false;
+	memmove(task->buffer, task->buffer + task->at, task->filled - task->at);
+	task->offset += task->at;
+	task->filled -= task->at;
+	task->at = 0;
+	return true;
+}
+
 /* Files are opened for each buffer: there may be more tasks than descriptors. */
 static int uftrace_task_refill(struct uftrace_task *task, const struct uftrace_spaces *spaces)
 {
@@ -45,24 +59,20 @@ static int uftrace_task_refill(struct uftrace_task *task, const struct uftrace_s
 
 	if (task->ended || task->filled - task->at > ARGUMENTS_MAX + sizeof(struct wire_uftrace_record))
 		return 0;
-	if (!task->buffer)
-		task->buffer = malloc(BUFFER);
-	if (!task->buffer)
-		return -ENOMEM;
-	memmove(task->buffer, task->buffer + task->at, task->filled - task->at);
-	task->offset += task->at;
-	task->filled -= task->at;
-	task->at = 0;
 	snprintf(name, sizeof(name), "%u.dat", task->tid);
 	fd = foreign_open(&(struct foreign){ 0 }, spaces->directory, name);
 	if (fd == -ENOENT && faccessat(spaces->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return -ENOTSUP; /* a link that leads out of the directory */
-	if (fd == -ENOENT && !task->offset) {
+	if (fd == -ENOENT && !task->offset && !task->at) {
 		task->ended = true; /* a task without calls */
 		return 0;
 	}
 	if (fd < 0)
 		return fd;
+	if (!make_room(task)) {
+		close(fd);
+		return -ENOMEM;
+	}
 	got = pread(fd, task->buffer + task->filled, BUFFER - task->filled,
 		    (off_t)(task->offset + task->filled));
 	close(fd);
@@ -233,6 +243,8 @@ int uftrace_task_next(struct uftrace_task *task, const struct uftrace_task *proc
 		if (!result && task->filled - task->at < sizeof(struct wire_uftrace_record)) {
 			left->damaged += task->filled != task->at;
 			task->at = task->filled;
+			free(task->buffer);
+			task->buffer = NULL;
 			return 0;
 		}
 		if (!result)

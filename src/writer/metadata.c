@@ -261,6 +261,20 @@ static void print_clock(FILE *out, const struct session *session, struct trace_c
 		(long long)seconds, (unsigned long long)((unsigned __int128)rest * clock.hz / 1000000000));
 }
 
+/* A string of TSDL. The machine's owner chooses the name of the host, which may have any bytes. */
+static void print_string(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++)
+		if (*text == '"' || *text == '\\')
+			fprintf(out, "\\%c", *text);
+		else if ((unsigned char)*text < ' ' || *text == 0x7f)
+			fprintf(out, "\\%03o", (unsigned char)*text);
+		else
+			fputc(*text, out);
+	fputc('"', out);
+}
+
 static int print_metadata(FILE *out, const struct session *session, const struct event_table *table,
 			  struct trace_clock clock)
 {
@@ -280,8 +294,9 @@ static int print_metadata(FILE *out, const struct session *session, const struct
 	uname(&host);
 	fprintf(out,
 		"env {\n	domain = \"ust\";\n	tracer_name = \"burin\";\n	tracer_major = 0;\n"
-		"	tracer_minor = 1;\n	hostname = \"%s\";\n};\n",
-		host.nodename);
+		"	tracer_minor = 1;\n	hostname = ");
+	print_string(out, host.nodename);
+	fputs(";\n};\n", out);
 	print_clock(out, session, clock);
 	fputs(clock_types_text, out);
 	for (unsigned id = 0; id < 2; id++) {

@@ -285,6 +285,10 @@ static void call_tables_add_open(struct call_tables *tables, struct open_tables 
 
 		if (!start || !function)
 			continue;
+		/* The call has ended, and maybe another one has begun in its frame: both have what the looks are for. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&frames[n].start, __ATOMIC_RELAXED) != start)
+			continue;
 		if (start <= open->window.since ||
 		    (start > open->window.until && (open->window.first || start <= ring_clock())))
 			continue;

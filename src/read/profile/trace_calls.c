@@ -298,7 +298,7 @@ static int trace_calls_scan(struct burin_calls *calls)
 	const struct burin_record *record;
 	struct burin_call call;
 	struct ending_calls ending;
-	int result = find_ending(calls, &ending);
+	int result = find_ending(calls, &ending), next = 0;
 
 	if (!result && (ending.count || calls->switch_event))
 		result = burin_cursor_open(&cursor, calls->trace, NULL);
@@ -306,7 +306,7 @@ static int trace_calls_scan(struct burin_calls *calls)
 		free(ending.calls);
 		return result;
 	}
-	while (!result && burin_cursor_next(cursor, &record) > 0)
+	while (!result && (next = burin_cursor_next(cursor, &record)) > 0)
 		if (calls->switch_event && record->event == calls->switch_event)
 			result = trace_calls_add_switch(calls, record);
 		else if (ending.count && !burin_calls_call(calls, record, &call))
@@ -316,7 +316,7 @@ static int trace_calls_scan(struct burin_calls *calls)
 	drop_ended(calls);
 	if (calls->switch_count)
 		qsort(calls->switches, calls->switch_count, sizeof(*calls->switches), compare_switches);
-	return result;
+	return result || next > 0 ? result : next;
 }
 
 uint32_t read_calls_stack(const struct burin_calls *calls, uint32_t tid, uint64_t time)

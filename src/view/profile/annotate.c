@@ -305,10 +305,10 @@ static bool annotate_near(const struct view_line_cost *costs, size_t count, uint
 {
 	uint32_t first = costs[0].line, last = costs[count - 1].line;
 
-	if (line + AROUND < first || line > last + AROUND)
+	if ((line < first && first - line > AROUND) || (line > last && line - last > AROUND))
 		return false;
 	for (size_t n = 0; n < count; n++)
-		if (line + GAP >= costs[n].line && line <= costs[n].line + GAP)
+		if (line < costs[n].line ? costs[n].line - line <= GAP : line - costs[n].line <= GAP)
 			return true;
 	return false;
 }

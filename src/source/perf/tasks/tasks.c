@@ -209,10 +209,8 @@ static void name_task(struct tasks *tasks, const struct record *record, uint64_t
 	struct sample_task *task = tasks_add(tasks, record->pid, record->tid, record->name);
 	struct sample_process *process;
 
-	if (!task) {
-		tasks->failed++;
-		return;
-	}
+	if (!task)
+		return; /* which make_task() has counted */
 	if (record->exec) {
 		tasks_revive(tasks, task);
 		deep_stack_drop(&task->deep);
@@ -264,7 +262,7 @@ static void tasks_map(struct tasks *tasks, const struct record *record)
 	if (!task)
 		task = tasks_add(tasks, record->pid, record->tid, "");
 	if (!task || !image) {
-		tasks->failed++;
+		tasks->failed += task != NULL; /* otherwise make_task() has counted it */
 		return;
 	}
 	mapping = tasks_mapping(task->process, image, &record->map);
