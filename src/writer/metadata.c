@@ -292,9 +292,8 @@ static int print_metadata(FILE *out, const struct session *session, const struct
 		"		uint32_t stream_id;\n		uint64_t stream_instance_id;\n	};\n};\n",
 		uuid);
 	uname(&host);
-	fprintf(out,
-		"env {\n	domain = \"ust\";\n	tracer_name = \"burin\";\n	tracer_major = 0;\n"
-		"	tracer_minor = 1;\n	hostname = ");
+	fprintf(out, "env {\n	domain = \"ust\";\n	tracer_name = \"burin\";\n	tracer_major = 0;\n"
+		     "	tracer_minor = 1;\n	hostname = ");
 	print_string(out, host.nodename);
 	fputs(";\n};\n", out);
 	print_clock(out, session, clock);
