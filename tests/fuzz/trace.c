@@ -107,7 +107,7 @@ static void report_kernel(const struct burin_trace *trace, size_t size)
 	view_buffer_free(&out);
 }
 
-/* All kinds of spans, and pairs of any event with any other one. What is within a span takes no more than the span. */
+/* All kinds of spans, and pairs of any event with any other one. A span's own time is never longer than the span. */
 static void report_spans(const struct burin_trace *trace, size_t size)
 {
 	static const char *all[] = { "*", NULL };

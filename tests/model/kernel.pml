@@ -20,7 +20,7 @@
  * after all before it and before all behind it; the CPU itself sees its own in order. That all stores are seen late, each
  * in its turn, is the same as a reader that looks earlier.
  *
- * What the assertions mean (CHECK's first word)
+ * The assertions (CHECK's first word)
  *
  *   exact     a record read is, word for word, the one that was committed under that number; a look finds the sequence of the tail's packet
  *   twice     numbers of the records read go up
@@ -35,7 +35,7 @@
  *   handed    the recorder that finds a lock free after the end sees all stores to that ring
  *   progress  when nothing moves any more, all programs have returned; also if the recorder is dead
  *
- * What is left out, and why that is sound
+ * The omissions, and why they are sound
  *
  *   ring.pml has shown what readers do with a position that wraps; the reader is the same (src/ring/copy.c). Programs compare no
  *   positions: they have a sequence of 64 bits, which does not wrap. So neither wraps here.

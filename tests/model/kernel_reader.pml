@@ -165,7 +165,7 @@ copied:
 		fi
 	   };
 #endif
-	   /* What was copied counts. */
+	   /* The copied records count. */
 	   atomic {
 		CHECK(exact, sequence == cursor);
 		CHECK(exact, !(bad & BAD_EXACT));

@@ -5,7 +5,7 @@
 
 #include "view/calls/call_rows.h"
 
-/* What the options say. */
+/* The options about spans. */
 struct report_spans {
 	struct view_globs names; /* --span */
 	struct view_globs pairs; /* --pair */

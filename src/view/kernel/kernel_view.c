@@ -288,6 +288,17 @@ uint32_t kernel_view_ended(const struct kernel_view *view, uint32_t call, int64_
 		       : call;
 }
 
+bool kernel_never_ends(const char *call)
+{
+	return strcmp(call, "exit") == 0 || strcmp(call, "exit_group") == 0 ||
+	       strcmp(call, "rt_sigreturn") == 0;
+}
+
+bool kernel_ends_twice(const char *call)
+{
+	return strncmp(call, "clone", 5) == 0 || strcmp(call, "fork") == 0 || strcmp(call, "vfork") == 0;
+}
+
 const char *kernel_errno_name(int error, char text[TEXT_SHORT])
 {
 	/* Calls that the kernel will restart or has interrupted; programs never see these. */

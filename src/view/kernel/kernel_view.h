@@ -128,6 +128,11 @@ static inline bool kernel_is_error(int64_t result)
 	return result < 0 && result >= -KERNEL_ERRNO_MAX;
 }
 
+/* kernel_never_ends - whether no tracepoint sees the end of a system call. @call: its name */
+bool kernel_never_ends(const char *call);
+/* kernel_ends_twice - whether a child also returns from a system call, whose begin only the parent has: then the result is 0. */
+bool kernel_ends_twice(const char *call);
+
 /* kernel_number_field - the field with the number of a system call that has no name; -1: it has one. @call: as its event has it */
 int kernel_number_field(const struct burin_event *event, const char *call);
 

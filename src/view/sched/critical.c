@@ -481,13 +481,6 @@ static int critical_read_all(struct maker *maker)
 
 /* ---- the whole */
 
-/* Calls whose end no tracepoint sees. */
-static bool critical_never_ends(const char *call)
-{
-	return strcmp(call, "exit") == 0 || strcmp(call, "exit_group") == 0 ||
-	       strcmp(call, "rt_sigreturn") == 0;
-}
-
 /* Note which events begin and end spans that match. Return: how many do; -ENOMEM. */
 static int find_events(struct maker *maker, const char *glob)
 {
@@ -504,8 +497,7 @@ static int find_events(struct maker *maker, const char *glob)
 		char name[512];
 		size_t bytes = event ? strlen(event->name) : 0;
 
-		if (kernel->kind == KERNEL_ENTER &&
-		    critical_never_ends(critical->strings.texts[kernel->call]))
+		if (kernel->kind == KERNEL_ENTER && kernel_never_ends(critical->strings.texts[kernel->call]))
 			continue;
 		if (kernel->kind == KERNEL_ENTER || kernel->kind == KERNEL_LEAVE) {
 			out->side = kernel->kind == KERNEL_ENTER ? SPAN_BEGIN : SPAN_END;

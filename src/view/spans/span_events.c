@@ -26,21 +26,12 @@ enum {
 	TEXT_MAX = 1000, /* bytes of a value; longer ones are cut */
 };
 
-/* ---- Definitions */
+static const char syscall_prefix[] = "syscall:";
 
-static bool is_one_of(const char *name, const char *const names[])
-{
-	while (*names && strcmp(name, *names) != 0)
-		names++;
-	return *names;
-}
+/* ---- Definitions */
 
 uint32_t span_events_define(struct span_events *events, enum span_kind kind, const char *name)
 {
-	static const char *const births[] = { "syscall:fork", "syscall:vfork", "syscall:clone",
-					      "syscall:clone3", NULL };
-	static const char *const endless[] = { "syscall:exit", "syscall:exit_group", "syscall:rt_sigreturn",
-					       NULL };
 	const uint32_t text = view_string(events->strings, name);
 	const uint64_t hash = hash_pair(text, kind);
 	uint32_t number;
@@ -56,8 +47,8 @@ uint32_t span_events_define(struct span_events *events, enum span_kind kind, con
 		.name = text,
 		.kind = kind,
 		.wanted = kind == SPAN_OF_PAIR || view_globs_match(events->choice->names, name),
-		.births = kind == SPAN_OF_SYSCALL && is_one_of(name, births),
-		.endless = kind == SPAN_OF_SYSCALL && is_one_of(name, endless),
+		.births = kind == SPAN_OF_SYSCALL && kernel_ends_twice(name + sizeof(syscall_prefix) - 1),
+		.endless = kind == SPAN_OF_SYSCALL && kernel_never_ends(name + sizeof(syscall_prefix) - 1),
 	};
 	events->definition_count = number + 1;
 	hash_table_add(&events->numbers, hash, number);
@@ -159,7 +150,7 @@ static int add_syscall(struct span_events *events, const struct burin_event *eve
 
 	if (kernel->kind != KERNEL_ENTER && kernel->kind != KERNEL_LEAVE && kernel->kind != KERNEL_LATE)
 		return 0;
-	snprintf(name, sizeof(name), "syscall:%s", events->strings->texts[kernel->call]);
+	snprintf(name, sizeof(name), "%s%s", syscall_prefix, events->strings->texts[kernel->call]);
 	return add_role(events, event,
 			&(struct span_role){ .definition = span_events_define(events, SPAN_OF_SYSCALL, name),
 					     .kind = SPAN_OF_SYSCALL,
@@ -218,6 +209,7 @@ static int add_call_event(struct span_events *events, const struct burin_event *
 	if (!events->calls || !burin_calls_is_call(events->calls, event))
 		return 0;
 	return add_role(events, event,
+			/* The definition is that of the function: take_call() finds it. */
 			&(struct span_role){ .definition = 1, .kind = SPAN_OF_CALL, .side = SPAN_WHOLE });
 }
 

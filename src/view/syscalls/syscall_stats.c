@@ -105,30 +105,12 @@ static int syscall_stats_count_call(struct counter *counter, size_t thread, uint
 	return call_durations_add(&row->row.durations, end - begin) ? 0 : -ENOMEM;
 }
 
-/* Calls whose end no tracepoint sees. */
-static bool syscall_stats_never_ends(const struct counter *counter, uint32_t call)
-{
-	const char *name = counter->stats->strings.texts[call];
-
-	return strcmp(name, "exit") == 0 || strcmp(name, "exit_group") == 0 ||
-	       strcmp(name, "rt_sigreturn") == 0;
-}
-
-/* A child returns from its parent's call, which has an enter in the parent only. */
-static bool is_birth(const struct counter *counter, uint32_t call, int64_t result)
-{
-	const char *name = counter->stats->strings.texts[call];
-
-	return result == 0 &&
-	       (strncmp(name, "clone", 5) == 0 || strcmp(name, "fork") == 0 || strcmp(name, "vfork") == 0);
-}
-
 static int count_unended(struct counter *counter, size_t thread, uint32_t call, uint64_t begin)
 {
 	const uint64_t before = counter->stats->unended;
 	const int error = call ? syscall_stats_count_call(counter, thread, call, begin, 0, NULL) : 0;
 
-	if (call && syscall_stats_never_ends(counter, call))
+	if (call && kernel_never_ends(counter->stats->strings.texts[call]))
 		counter->stats->unended = before;
 	return error;
 }
@@ -167,7 +149,7 @@ static int syscall_stats_take_record(struct counter *counter, const struct kerne
 	call = kernel_view_ended(&counter->view, call, result, thread->call);
 	paired = syscall_leave(thread, call, &begin, &unended);
 	error = count_unended(counter, number, unended, begin);
-	if (error || (!paired && is_birth(counter, call, result)))
+	if (error || (!paired && !result && kernel_ends_twice(counter->stats->strings.texts[call])))
 		return error;
 	return syscall_stats_count_call(counter, number, call, paired ? begin : 0, record->time, &result);
 }

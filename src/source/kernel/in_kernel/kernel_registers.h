@@ -12,7 +12,7 @@ enum {
 	REGISTERS_MODE_MASK = 0xffff,
 	REGISTERS_MODE_64 = 0x33,
 	REGISTERS_MODE_32 = 0x23,
-	/* What programs copy on a kernel without types: r10 to cs. */
+	/* The registers that programs copy on a kernel without types: r10 to cs. */
 	REGISTERS_COPIED = 56,
 	REGISTERS_COPIED_END = 144,
 #else
@@ -22,7 +22,7 @@ enum {
 	REGISTERS_MODE_MASK = 0x1f,
 	REGISTERS_MODE_64 = 0,
 	REGISTERS_MODE_32 = 0x10,
-	/* What programs copy on a kernel without types: x1 to syscallno. */
+	/* The registers that programs copy on a kernel without types: x1 to syscallno. */
 	REGISTERS_COPIED = 8,
 	REGISTERS_COPIED_END = 288,
 #endif

@@ -125,7 +125,7 @@ static void kernel_program_put_fields(struct bpf_program *to, const struct trace
 	bpf_put_end(to);
 }
 
-/* What its fields need besides the kernel's record. @value: what it is where the kernel cannot know it */
+/* The value that the kernel's record lacks and a field needs. @value: its substitute where the kernel cannot know it */
 static enum kernel_found kernel_program_finds(const struct kernel_layout *layout,
 					      const struct tracepoint *point, int *value)
 {
