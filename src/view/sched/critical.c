@@ -4,26 +4,21 @@
  *
  * One pass through the trace, in order of time. Each record changes the states of threads first (sched_states.c);
  * then spans begin or end. So at the end of a span all states up to then are known: those that are over lie in the
- * threads' histories, the present one in struct sched_thread.
+ * history (sched_history.h), the present one in struct sched_thread.
  *
  * An end belongs to the innermost open begin of its name in its thread. Begins within it have no end. They, and those
  * of threads that have ended or that are open at the end of the trace, count as `unended` and have no path.
  *
- * A history keeps an interval while it ends behind `floor`. No open span began before this time: it may be too low,
- * never too high. find_floor() looks for the true one after some spans, and when too much is kept. If that is not
- * enough, all is forgotten: a span that never ends must not need memory for ever. The time that is missing then is
- * SCHED_UNKNOWN, and `dropped` counts it.
+ * No open span began before the history's floor. find_floor() looks for the true one after some spans, and when too much is
+ * kept. A span that never ends must not need memory for ever: the history forgets then, and `dropped` counts it.
  *
- * A path is made of tasks on a stack of our own: a thread, and a time in it. critical_follow() cuts this time into pieces, one
- * for each state, and adds unknown ones where no interval is. So the pieces of a task add up to its time. A blocked
+ * A path is made of tasks on a stack of our own: a thread, and a time in it. The history cuts this time into pieces, one
+ * for each state, so the pieces of a task add up to its time. A blocked
  * piece that a thread ended becomes a task of that thread, with the piece's time. So each level adds up to the waits
  * of the one above it, and the first to the span.
  *
  * Nothing makes such a task shorter than the one before it: two threads may have woken each other in one tick, after
  * the same sleep. DEPTH_MAX ends that; the piece where it does is CRITICAL_UNKNOWN.
- *
- * name_thread() may move the array of histories. So critical_follow() takes the history again after each piece, and copies
- * intervals.
  */
 #include "view/sched/critical.h"
 
@@ -36,14 +31,15 @@
 #include "base/number.h"
 #include "read/trace.h"
 #include "view/calls/call_threads.h"
+#include "view/sched/sched_history.h"
+#include "view/sched/sched_names.h"
 #include "view/sched/sched_read.h"
 #include "view/sched/sched_stacks.h"
 
 enum {
-	DEPTH_MAX = 64,		 /* threads that woke each other */
-	OPEN_MAX = 1024,	 /* spans of a thread in each other */
-	INTERVALS_MAX = 4 << 20, /* that are kept; 160 MiB */
-	FLOOR_EVERY = 256,	 /* spans, after which the oldest open one is looked for */
+	DEPTH_MAX = 64,	   /* threads that woke each other */
+	OPEN_MAX = 1024,   /* spans of a thread in each other */
+	FLOOR_EVERY = 256, /* spans, after which the oldest open one is looked for */
 };
 
 /* Whether an event is an end of spans. */
@@ -61,14 +57,10 @@ struct open_span {
 	uint64_t begin;
 };
 
-/* The kept states and spans of a thread. */
-struct history {
-	struct sched_interval *intervals; /* from ->first on */
-	size_t first, count, room;
+/* The open spans of a thread. */
+struct open_spans {
 	struct open_span *open;
 	size_t open_count, open_room;
-	uint64_t from, until; /* ticks: when it has the name */
-	uint32_t name;
 };
 
 /* A part of a path that is still to be followed. */
@@ -86,11 +78,11 @@ struct maker {
 	struct sched_stacks stacks;
 	struct span_event *events; /* by id */
 	struct call_threads threads;
-	struct history *histories; /* by thread */
-	size_t history_room;
-	size_t kept;	   /* intervals of all */
+	struct sched_history history;
+	struct sched_names names;
+	struct open_spans *spans; /* by thread */
+	size_t span_room;
 	size_t open_count; /* spans of all */
-	uint64_t floor;	   /* no open span began before */
 	unsigned closed;
 	struct task *tasks;
 	size_t task_count, task_room;
@@ -99,82 +91,39 @@ struct maker {
 
 /* ---- kept states */
 
-static struct history *history_of(struct maker *maker, size_t thread)
+static struct open_spans *spans_of(struct maker *maker, size_t thread)
 {
-	return array_reserve_zeroed(maker->histories, maker->history_room, thread + 1)
-		       ? &maker->histories[thread]
-		       : NULL;
+	return array_reserve_zeroed(maker->spans, maker->span_room, thread + 1) ? &maker->spans[thread]
+										: NULL;
 }
 
-/*
- * Forget what ended before the oldest open span began. The rest is moved to the array's begin only when it is not the
- * larger part, so moving costs no more than keeping did.
- */
-static void critical_trim(struct maker *maker, struct history *history)
+/* The begin of the oldest open span. Spans of threads that have ended never end. */
+static uint64_t find_floor(void *data, uint64_t now)
 {
-	const size_t before = history->first;
+	struct maker *maker = data;
+	uint64_t floor = now;
 
-	while (history->first < history->count && history->intervals[history->first].end <= maker->floor)
-		history->first++;
-	maker->kept -= history->first - before;
-	if (history->first < history->count / 2 || !history->first)
-		return;
-	history->count -= history->first;
-	memmove(history->intervals, history->intervals + history->first,
-		history->count * sizeof(*history->intervals));
-	history->first = 0;
-}
-
-/* Look for the oldest open span. Spans of threads that have ended never end. */
-static void find_floor(struct maker *maker, uint64_t now)
-{
-	maker->floor = now;
-	for (size_t n = 0; n < maker->history_room && n < maker->sched.count; n++) {
-		struct history *history = &maker->histories[n];
+	for (size_t n = 0; n < maker->span_room && n < maker->sched.count; n++) {
+		struct open_spans *spans = &maker->spans[n];
 
 		if (maker->sched.threads[n].ended) {
-			maker->critical->unended += history->open_count;
-			maker->open_count -= history->open_count;
-			history->open_count = 0;
+			maker->critical->unended += spans->open_count;
+			maker->open_count -= spans->open_count;
+			spans->open_count = 0;
 		}
-		if (history->open_count && history->open[0].begin < maker->floor)
-			maker->floor = history->open[0].begin;
+		if (spans->open_count && spans->open[0].begin < floor)
+			floor = spans->open[0].begin;
 	}
-}
-
-/* Too much is kept: forget what no open span needs; if that is not enough, all. */
-static void critical_make_room(struct maker *maker, uint64_t now)
-{
-	find_floor(maker, now);
-	for (size_t n = 0; n < maker->history_room; n++)
-		critical_trim(maker, &maker->histories[n]);
-	if (maker->kept < INTERVALS_MAX / 2)
-		return;
-	for (size_t n = 0; n < maker->history_room; n++)
-		maker->histories[n].first = maker->histories[n].count = 0;
-	maker->kept = 0;
-	maker->critical->dropped++;
+	return floor;
 }
 
 static int keep_interval(void *data, const struct sched_interval *interval)
 {
 	struct maker *maker = data;
-	struct history *history = history_of(maker, interval->thread);
 
-	if (!history)
-		return -ENOMEM;
 	if (!maker->open_count)
-		maker->floor = interval->end; /* none needs it */
-	critical_trim(maker, history);
-	if (!maker->open_count)
-		return 0;
-	if (maker->kept >= INTERVALS_MAX)
-		critical_make_room(maker, interval->end);
-	if (!array_reserve(history->intervals, history->room, history->count + 1))
-		return -ENOMEM;
-	history->intervals[history->count++] = *interval;
-	maker->kept++;
-	return 0;
+		maker->history.floor = interval->end; /* none needs it */
+	return sched_history_keep(&maker->history, interval->thread, interval);
 }
 
 /* ---- nodes */
@@ -207,24 +156,6 @@ static uint32_t critical_find_node(struct maker *maker, const struct critical_no
 	return number;
 }
 
-/* The name of a thread at a time. */
-static uint32_t name_thread(struct maker *maker, size_t number, uint64_t ns)
-{
-	const uint32_t tid = maker->sched.threads[number].tid;
-	struct history *history = history_of(maker, number);
-	const struct burin_trace *trace = maker->critical->trace;
-	const uint64_t ticks = burin_trace_ticks(trace, (int64_t)ns);
-	const struct burin_thread *thread;
-
-	if (!history)
-		return 0;
-	if (!history->name || ticks < history->from || ticks > history->until) {
-		thread = read_thread_find(trace, tid, ticks, &history->from, &history->until);
-		history->name = view_string(&maker->critical->strings, thread ? thread->name : "[unknown]");
-	}
-	return history->name;
-}
-
 /* ---- paths */
 
 static int critical_push(struct maker *maker, const struct task *task)
@@ -243,19 +174,29 @@ static void add_stacks(struct maker *maker, uint32_t tid, const struct sched_int
 		wanted->waker = sched_stacks_waker(&maker->stacks, tid, blocked->end);
 }
 
+/* A task, while its time is cut into pieces. */
+struct followed {
+	struct maker *maker;
+	struct task task;
+};
+
 /*
  * Add a time of a thread in one state. A wait is followed to the thread that ended it.
  * @whole: the interval that it is a part of
  */
-static int critical_add_piece(struct maker *maker, const struct task *task,
-			      const struct sched_interval *piece, const struct sched_interval *whole)
+static int critical_add_piece(void *data, const struct sched_interval *piece,
+			      const struct sched_interval *whole)
 {
+	const struct followed *followed = data;
+	struct maker *maker = followed->maker;
+	const struct task *task = &followed->task;
 	struct critical_span *span = &maker->critical->spans[task->span];
 	const bool blocked = piece->state == SCHED_BLOCKED;
 	struct critical_node wanted = { .parent = task->node,
 					.span = task->span,
 					.depth = task->depth,
-					.thread = name_thread(maker, task->thread, piece->begin),
+					.thread = sched_names_find(&maker->names, &maker->sched, task->thread,
+								   piece->begin),
 					.state = piece->state,
 					.what = blocked ? piece->what : 0 };
 	uint32_t node;
@@ -283,72 +224,13 @@ static int critical_add_piece(struct maker *maker, const struct task *task,
 						    .to = piece->end });
 }
 
-/* Add what lies between two times of a task, and is in an interval, or in none (state SCHED_UNKNOWN). */
-static int add_between(struct maker *maker, const struct task *task, const struct sched_interval *interval,
-		       uint64_t begin, uint64_t end)
-{
-	struct sched_interval piece = *interval;
-
-	piece.begin = begin > task->from ? begin : task->from;
-	piece.end = end < task->to ? end : task->to;
-	return piece.begin < piece.end ? critical_add_piece(maker, task, &piece, interval) : 0;
-}
-
-/*
- * The first interval that ends behind a time. Intervals of a thread do not overlap, so their ends are in order, and a
- * span costs as many steps as it has pieces, however long the history is.
- */
-static size_t find_interval(const struct history *history, uint64_t time)
-{
-	size_t low = history->first, high = history->count;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (history->intervals[middle].end > time)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
-
-/*
- * Cut the time of a task into pieces. Behind the last closed interval comes the present state, which has no end yet:
- * `now` goes up to the end of the task. A thread that has ended has no state. Before the first interval, and in gaps,
- * the state is unknown.
- */
 static int critical_follow(struct maker *maker, const struct task *task)
 {
-	const struct sched_thread *thread = &maker->sched.threads[task->thread];
-	const struct sched_interval unknown = { .state = SCHED_UNKNOWN };
-	struct sched_interval now = {
-		.state = thread->state, .what = thread->what, .begin = thread->since, .end = task->to
-	};
-	const struct history *history = history_of(maker, task->thread);
-	uint64_t at = task->from;
-	int error = 0;
+	const struct sched_interval now = sched_history_now(&maker->sched, task->thread);
+	struct followed followed = { maker, *task };
 
-	if (!history)
-		return -ENOMEM;
-	for (size_t n = find_interval(history, task->from); n < history->count && !error; n++) {
-		const struct sched_interval interval = history->intervals[n];
-
-		if (interval.begin >= task->to)
-			break;
-		error = add_between(maker, task, &unknown, at, interval.begin);
-		if (!error)
-			error = add_between(maker, task, &interval, interval.begin, interval.end);
-		at = interval.end;
-		history = &maker->histories[task->thread];
-	}
-	if (!error && at < task->to && thread->since > at) {
-		error = add_between(maker, task, &unknown, at, thread->since);
-		at = thread->since;
-	}
-	if (!error && at < task->to)
-		error = add_between(maker, task, thread->ended ? &unknown : &now, at, task->to);
-	return error;
+	return sched_history_cut(&maker->history, task->thread, task->from, task->to, &now,
+				 critical_add_piece, &followed);
 }
 
 /*
@@ -391,17 +273,17 @@ static int add_span(struct maker *maker, size_t thread, uint32_t name, uint64_t 
  * At OPEN_MAX a thread has begins without ends, as a loop with a missing end leaves them: further ones are dropped,
  * so memory stays bounded.
  */
-static int begin_span(struct maker *maker, struct history *history, uint32_t name, uint64_t ns)
+static int begin_span(struct maker *maker, struct open_spans *spans, uint32_t name, uint64_t ns)
 {
-	if (history->open_count == OPEN_MAX) {
+	if (spans->open_count == OPEN_MAX) {
 		maker->critical->unended++;
 		return 0;
 	}
-	if (!array_reserve(history->open, history->open_room, history->open_count + 1))
+	if (!array_reserve(spans->open, spans->open_room, spans->open_count + 1))
 		return -ENOMEM;
 	if (!maker->open_count++)
-		maker->floor = ns;
-	history->open[history->open_count++] = (struct open_span){ name, ns };
+		maker->history.floor = ns;
+	spans->open[spans->open_count++] = (struct open_span){ name, ns };
 	return 0;
 }
 
@@ -416,28 +298,28 @@ static bool critical_is_selected(struct maker *maker, const struct burin_record 
 }
 
 /* The innermost span of a name ends. Spans in it without an end are dropped. */
-static int end_span(struct maker *maker, size_t thread, struct history *history, uint32_t name,
+static int end_span(struct maker *maker, size_t thread, struct open_spans *spans, uint32_t name,
 		    const struct burin_record *record, uint64_t ns)
 {
 	uint64_t begin;
-	size_t at = history->open_count;
+	size_t at = spans->open_count;
 	int error = 0;
 
-	while (at && history->open[at - 1].name != name)
+	while (at && spans->open[at - 1].name != name)
 		at--;
 	if (!at) {
 		maker->critical->unended++;
 		return 0;
 	}
-	begin = history->open[--at].begin;
-	maker->critical->unended += history->open_count - at - 1;
-	maker->open_count -= history->open_count - at;
-	history->open_count = at;
+	begin = spans->open[--at].begin;
+	maker->critical->unended += spans->open_count - at - 1;
+	maker->open_count -= spans->open_count - at;
+	spans->open_count = at;
 	if (begin >= sched_read_ns(maker->critical->trace, maker->filter->from) &&
 	    critical_is_selected(maker, record))
 		error = add_span(maker, thread, name, begin, ns);
 	if (++maker->closed % FLOOR_EVERY == 0)
-		find_floor(maker, ns);
+		maker->history.floor = find_floor(maker, ns);
 	return error;
 }
 
@@ -446,17 +328,17 @@ static int critical_take_span(struct maker *maker, const struct burin_record *re
 	const uint32_t id = record->event->id;
 	const struct span_event *event =
 		&maker->events[record->ring != UINT32_MAX && id <= maker->view.count ? id : 0];
-	struct history *history;
+	struct open_spans *spans;
 	size_t thread;
 
 	if (event->side == SPAN_NONE)
 		return 0;
 	thread = sched_find(&maker->sched, record->tid, ns);
-	history = thread == SIZE_MAX ? NULL : history_of(maker, thread);
-	if (!history)
+	spans = thread == SIZE_MAX ? NULL : spans_of(maker, thread);
+	if (!spans)
 		return -ENOMEM;
-	return event->side == SPAN_BEGIN ? begin_span(maker, history, event->name, ns)
-					 : end_span(maker, thread, history, event->name, record, ns);
+	return event->side == SPAN_BEGIN ? begin_span(maker, spans, event->name, ns)
+					 : end_span(maker, thread, spans, event->name, record, ns);
 }
 
 static int critical_read_all(struct maker *maker)
@@ -560,11 +442,11 @@ uint32_t critical_next(const struct critical *critical, size_t span, uint32_t nu
 
 static void critical_free_maker(struct maker *maker)
 {
-	for (size_t n = 0; n < maker->history_room; n++) {
-		free(maker->histories[n].intervals);
-		free(maker->histories[n].open);
-	}
-	free(maker->histories);
+	for (size_t n = 0; n < maker->span_room; n++)
+		free(maker->spans[n].open);
+	free(maker->spans);
+	sched_history_free(&maker->history);
+	sched_names_free(&maker->names);
 	free(maker->tasks);
 	free(maker->events);
 	hash_table_free(&maker->node_numbers);
@@ -577,7 +459,10 @@ static void critical_free_maker(struct maker *maker)
 int critical_make(struct critical *critical, const struct burin_trace *trace, const char *span,
 		  const struct view_profile_filter *filter)
 {
-	struct maker maker = { .critical = critical, .filter = filter };
+	struct maker maker = { .critical = critical,
+			       .filter = filter,
+			       .history = { .find_floor = find_floor, .data = &maker },
+			       .names = { .trace = trace, .strings = &critical->strings } };
 	int result;
 
 	*critical = (struct critical){ .trace = trace };
@@ -594,6 +479,7 @@ int critical_make(struct critical *critical, const struct burin_trace *trace, co
 		result = sched_stacks_make(&maker.stacks, trace, &critical->strings);
 	if (!result)
 		result = critical_read_all(&maker);
+	critical->dropped = maker.history.dropped;
 	critical->missing = sched_missing(&maker.sched, critical->has_wakes);
 	if (!result && critical->strings.failed)
 		result = -ENOMEM;

@@ -99,7 +99,13 @@ static size_t find_alive(struct sched *sched, uint32_t tid, uint64_t time)
 
 /* ---- states */
 
-/* Close the thread's interval, as one of @state, and begin the next one. */
+/* The CPU of an interval: where a thread runs, or will run in a moment. */
+static uint32_t cpu_of(const struct sched *sched, const struct sched_thread *thread, enum sched_state as)
+{
+	return as == SCHED_RUNNING ? thread->cpu : as == SCHED_RUNNABLE ? sched->at_cpu - 1 : SCHED_NO_CPU;
+}
+
+/* Close the thread's interval, as one of @as, and begin the next one. */
 static int sched_states_change(struct sched *sched, size_t number, uint64_t time, enum sched_state as,
 			       uint32_t waker, enum sched_state next)
 {
@@ -110,13 +116,16 @@ static int sched_states_change(struct sched *sched, size_t number, uint64_t time
 						 .end = time,
 						 .what = as == SCHED_BLOCKED ? thread->what : 0,
 						 .stack = thread->stack,
-						 .waker = waker };
+						 .waker = waker,
+						 .cpu = cpu_of(sched, thread, as),
+						 .unseen = thread->unseen };
 	const bool known = thread->state != SCHED_UNKNOWN && time > thread->since;
 
 	if (thread->state == SCHED_UNKNOWN)
 		thread->begin = time;
 	thread->state = next;
 	thread->since = thread->end = time;
+	thread->unseen = false;
 	return known ? sched->closed(sched->data, &interval) : 0;
 }
 
@@ -142,9 +151,9 @@ static int sched_states_run(struct sched *sched, size_t number, uint64_t time, b
 	/* One that is put on a CPU while it runs has left another one. */
 	thread->missing += as != SCHED_UNKNOWN && missing != (as == SCHED_RUNNING);
 	thread->missing_wakes += as == SCHED_BLOCKED;
-	thread->cpu = SCHED_NO_CPU;
 	error = sched_states_change(sched, number, time, as, waker, SCHED_RUNNING);
-	sched->threads[number].early = sched->threads[number].waker = 0;
+	thread->cpu = SCHED_NO_CPU;
+	thread->early = thread->waker = 0;
 	return error;
 }
 
@@ -201,6 +210,7 @@ static int leave_unseen(struct sched *sched, uint64_t time, uint32_t cpu, size_t
 	if (thread->cpu != cpu || thread->state != SCHED_RUNNING)
 		return 0;
 	thread->missing++;
+	thread->unseen = true;
 	return sched_states_leave(sched, last, time, SCHED_SLEEPS, sched->unseen);
 }
 
@@ -233,10 +243,12 @@ int sched_take_switch(struct sched *sched, uint64_t time, const struct sched_swi
 	if (prev == next)
 		return 0;
 	note_recorded(sched, prev, next);
+	sched->at_cpu = record->cpu + 1;
 	if (record->prev)
 		error = sched_states_leave(sched, prev, time, record->leave, record->what);
 	if (record->next && !error)
 		error = sched_states_run(sched, next, time, false);
+	sched->at_cpu = 0;
 	return error ? error : put_on(sched, time, record->cpu, prev, next);
 }
 

@@ -46,7 +46,10 @@ struct sched_thread {
 	uint32_t missing, missing_wakes; /* switches and wake-ups that are not in the trace */
 	bool recorded;			 /* all of its switches are, as far as can be known */
 	bool exits, ended;
+	bool unseen; /* it has left its CPU by a switch that is missing */
 };
+
+#define SCHED_NO_CPU UINT32_MAX
 
 /* A time in one state. */
 struct sched_interval {
@@ -56,13 +59,14 @@ struct sched_interval {
 	uint32_t what;	/* blocked */
 	uint32_t stack; /* blocked all the time: as of the thread */
 	uint32_t waker; /* runnable: who made it so; blocked: who ended it; index and 1; 0: unknown */
+	uint32_t
+		cpu; /* running: where; runnable: for which it waited; SCHED_NO_CPU: unknown, or another state */
+	bool unseen; /* running: it ended earlier, by a switch that is missing */
 };
 
 enum {
 	SCHED_CPUS_MAX = 8192,
 };
-
-#define SCHED_NO_CPU UINT32_MAX
 
 struct sched_slot {
 	uint32_t tid, thread;
@@ -80,6 +84,7 @@ struct sched {
 	struct hash_table numbers;
 	uint32_t *running; /* by CPU: index and 1 of the thread that was put on it */
 	size_t cpu_room;
+	uint32_t at_cpu; /* of the switch that is taken, and 1; 0: none is, or its CPU is unknown */
 	uint32_t unseen; /* the user's: that a thread is blocked in after a switch that is missing */
 	bool all;	 /* every thread of the machine is recorded */
 	/* Ranges of ids of the recorded threads that lived at the end; NULL: unknown. sched_free() frees them. */
