@@ -157,6 +157,15 @@ static void table_print_titles(const struct text_table *text, struct view_buffer
 	view_buffer_print(out, "%s\n", text->table->color ? off : "");
 }
 
+static const char *difference_text(char text[TEXT_SHORT], int64_t ns)
+{
+	char size[TEXT_SHORT];
+
+	snprintf(text, TEXT_SHORT, "%c%.28s", ns < 0 ? '-' : '+',
+		 text_duration(size, ns < 0 ? -(uint64_t)ns : (uint64_t)ns));
+	return text;
+}
+
 static const char *table_number_text(const struct table *table, const struct column *column, const void *row,
 				     char text[TEXT_SHORT])
 {
@@ -170,6 +179,8 @@ static const char *table_number_text(const struct table *table, const struct col
 		return text_count(text, number);
 	if (column->kind == COLUMN_DURATION)
 		return text_duration(text, number);
+	if (column->kind == COLUMN_DIFFERENCE)
+		return difference_text(text, (int64_t)number);
 	if (column->whole)
 		whole = *(const uint64_t *)(const void *)((const char *)row + column->whole);
 	snprintf(text, TEXT_SHORT, "%.2f%%", table_percent(number, whole));
@@ -180,8 +191,10 @@ static void table_print_row(const struct text_table *text, size_t number, struct
 {
 	const struct table *table = text->table;
 	const void *row = table_row(table, number);
+	const bool faint = table->color && table->faint && table->faint(row);
 	char short_text[TEXT_SHORT];
 
+	view_buffer_print(out, "%s", faint ? dim : "");
 	for (unsigned n = 0; n < text->count; n++) {
 		const struct column *column = text->columns[n];
 
@@ -197,7 +210,7 @@ static void table_print_row(const struct text_table *text, size_t number, struct
 	/* A list may be empty. */
 	while (text->columns[text->count - 1]->list && out->used && out->bytes[out->used - 1] == ' ')
 		out->used--;
-	view_buffer_print(out, "\n");
+	view_buffer_print(out, "%s\n", faint ? off : "");
 	if (table->below)
 		table->below(table, row, out);
 }
@@ -242,7 +255,10 @@ static void cell_json(const struct table *table, const struct column *column, co
 	} else if (column_is_name(column)) {
 		json_text(json, key, table->name(table->data, row, column->part));
 	} else if (column_number(table, column, row, &number)) {
-		json_u64(json, key, number);
+		if (column->kind == COLUMN_DIFFERENCE)
+			json_i64(json, key, (int64_t)number);
+		else
+			json_u64(json, key, number);
 	} else {
 		json_null(json, key);
 	}
@@ -275,7 +291,7 @@ static void cell_csv(const struct table *table, const struct column *column, con
 	else if (column_is_name(column))
 		view_buffer_csv(out, table->name(table->data, row, column->part));
 	else if (column_number(table, column, row, &number))
-		view_buffer_print(out, "%" PRIu64, number);
+		view_buffer_print(out, column->kind == COLUMN_DIFFERENCE ? "%" PRId64 : "%" PRIu64, number);
 }
 
 void table_csv(const struct table *table, struct view_buffer *out)
@@ -284,9 +300,10 @@ void table_csv(const struct table *table, struct view_buffer *out)
 	const unsigned count = table_columns(table, TABLE_CSV, columns);
 	char room[KEY_BYTES];
 
-	for (unsigned at = 0; at < count; at++)
+	for (unsigned at = 0; at < count && !table->headless; at++)
 		view_buffer_print(out, "%s%s", at ? "," : "", column_key(table, columns[at], room));
-	view_buffer_print(out, "\r\n");
+	if (!table->headless)
+		view_buffer_print(out, "\r\n");
 	for (size_t n = 0; n < table->count; n++) {
 		for (unsigned at = 0; at < count; at++) {
 			view_buffer_print(out, "%s", at ? "," : "");

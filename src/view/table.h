@@ -29,13 +29,14 @@ enum table_form {
 };
 
 enum column_kind {
-	COLUMN_COUNT,	 /* text: 1,234 */
-	COLUMN_DURATION, /* text: 1.23 ms; ns in JSON and CSV, and `_ns` in the key */
-	COLUMN_SHARE,	 /* text: percent of the whole; the number itself in JSON and CSV */
-	COLUMN_TEXT,	 /* foreign */
-	COLUMN_DIGITS,	 /* text that is a number in JSON */
-	COLUMN_SYMBOL,	 /* the name of a function: shortened, unless it is the last in its line */
-	COLUMN_LIST,	 /* see ->list */
+	COLUMN_COUNT,	   /* text: 1,234 */
+	COLUMN_DURATION,   /* text: 1.23 ms; ns in JSON and CSV, and `_ns` in the key */
+	COLUMN_DIFFERENCE, /* an int64_t of ns; text: +1.23 ms */
+	COLUMN_SHARE,	   /* text: percent of the whole; the number itself in JSON and CSV */
+	COLUMN_TEXT,	   /* foreign */
+	COLUMN_DIGITS,	   /* text that is a number in JSON */
+	COLUMN_SYMBOL,	   /* the name of a function: shortened, unless it is the last in its line */
+	COLUMN_LIST,	   /* see ->list */
 };
 
 struct table;
@@ -86,6 +87,8 @@ struct table {
 	uint64_t whole;	  /* of shares */
 	const char *unit; /* behind the key of shares, if it is not NULL */
 	bool optional, color;
+	bool headless;			/* CSV: no heading */
+	bool (*faint)(const void *row); /* whether a row matters less; NULL: none does */
 	/* Prints lines of text below a row. */
 	void (*below)(const struct table *table, const void *row, struct view_buffer *out);
 };

@@ -5,6 +5,8 @@
 #include "../read/touch.h"
 #include "fuzz.h"
 #include "read/trace.h"
+#include "view/blame/slowest.h"
+#include "view/blame/tail_report.h"
 #include "view/sched/critical.h"
 #include "view/sched/sched_report.h"
 #include "view/spans/span_stats.h"
@@ -141,6 +143,33 @@ static void report_spans(const struct burin_trace *trace, size_t size)
 	view_buffer_free(&out);
 }
 
+/* The slowest spans of all kinds, and the comparison of each name. */
+static void report_slowest(const struct burin_trace *trace, size_t size)
+{
+	static const char *globs[] = { "*", "syscall:*", "call:*", NULL };
+	const struct view_globs names = { .globs = globs, .count = 3 };
+	const struct view_profile_filter filter = { .from = 0 };
+	const struct span_options spans = { .choice = { .names = &names }, .filter = &filter, .threads = 1 };
+	const struct span_pick_options options = { .spans = &spans,
+						   .count = size % 2 ? 20 : 0,
+						   .share = size % 2 ? 0 : 0.2 };
+	const struct view_report report = { .limit = UINT64_MAX, .form = (enum table_form)(size % 3) };
+	struct view_buffer out = { .used = 0 };
+	const char *missing;
+	struct span_pick pick;
+
+	if (span_pick_make(&pick, trace, &options, &missing) != 0)
+		return;
+	for (size_t n = 0; n < pick.group_count; n++)
+		FUZZ_HOLDS(pick.groups[n].slowest.count && pick.groups[n].slowest.count <= pick.spans);
+	if (options.share > 0)
+		tail_print(&pick, &report, "20%", "trace", &out);
+	else
+		slowest_print(&pick, &report, "trace", &out);
+	span_pick_free(&pick);
+	view_buffer_free(&out);
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
 {
 	return archive_mutate(data, size, max, seed);
@@ -161,6 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	print(trace, size);
 	report_kernel(trace, size);
 	report_spans(trace, size);
+	report_slowest(trace, size);
 	burin_trace_close(trace);
 	return 0;
 }

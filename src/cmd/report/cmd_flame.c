@@ -5,13 +5,20 @@
 #include "cmd/report/open_profile.h"
 #include "view/profile/flame.h"
 
-static const char *output, *title;
+static const char *output, *title, *slowest;
+static struct view_globs spans;
 static bool calls;
 
 static const struct cmd_option table[] = {
 	OPTION_TEXT("-o, --output FILE", &output, "write the page to FILE; - for standard output"),
 	OPTION_TEXT("--title TEXT", &title, "title of the page (default: the recorded command)"),
 	OPTION_FLAG("--calls", &calls, "of recorded calls, not of samples"),
+	OPTION_LIST("--span GLOB", &spans,
+		    "only samples within spans of this name, such as http.request; may be repeated"),
+	OPTION_TEXT(
+		"--slowest N", &slowest,
+		"with --span: within the N slowest ones, or within the slowest share, such as 1%, of each "
+		"name"),
 	OPTION_GROUP(cmd_profile_options),
 	CMD_MEMORY,
 	{ 0 },
@@ -45,7 +52,13 @@ static int cmd_flame_run(char **operands)
 
 	if (!output)
 		return cmd_usage("no output given; give -o FILE.html");
+	if (slowest && !spans.count)
+		return cmd_usage("--slowest is for spans; give --span, too");
+	if (calls && spans.count)
+		return cmd_usage("--span is for samples; remove --calls");
 	profile.calls = calls;
+	profile.spans = spans.count ? &spans : NULL;
+	profile.slowest = slowest;
 	result = cmd_profile_open(&profile, operands[0]);
 	if (!result)
 		result = cmd_flame_write_page(&profile);

@@ -96,6 +96,12 @@ static const struct cmd_option table[] = {
 		    .given = of_spans),
 	OPTION_FLAG("--histogram", &span_options.histogram,
 		    "of spans: print how their durations are distributed", .given = of_spans),
+	OPTION_TEXT(
+		"--slowest N", &span_options.slowest,
+		"of spans: print the N slowest ones, each with what its time went to and its records; or, "
+		"with a share such as 1%, in what the slowest of each name differ from those around the "
+		"median (record with --sched=wakers)",
+		.given = of_spans),
 	OPTION_TEXT("--critical SPAN", &critical,
 		    "print what spans of this name (a glob; of events, or a system call) waited for: the "
 		    "states of "
@@ -193,9 +199,9 @@ static int cmd_report_complete(void)
 		report.limit = json || csv ? UINT64_MAX : ROWS;
 	/* The rows that lead by calls or by a longest call may have a small share of the time. */
 	if (report.min < 0)
-		report.min = *of_tree || (critical && !json && !csv)			 ? 1
-			     : json || csv || syscalls || spans || order > CALL_BY_TOTAL ? 0
-											 : 0.1;
+		report.min = *of_tree || ((critical || span_options.slowest) && !json && !csv) ? 1
+			     : json || csv || syscalls || spans || order > CALL_BY_TOTAL       ? 0
+											       : 0.1;
 	report.by_total = order != 0;
 	report.form = json ? TABLE_JSON : csv ? TABLE_CSV : TABLE_TEXT;
 	report.outwards = callers != NULL;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "burin/calls.h"
+#include "cmd/report/span_windows.h"
 #include "file/named.h"
 #include "view/losses.h"
 
@@ -159,6 +160,13 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path)
 		return result;
 	if (profile->calls)
 		return open_profile_count_calls(profile, path, &filter);
+	if (profile->spans) {
+		result = cmd_span_windows(&profile->windows, profile->trace, path, profile->spans,
+					  profile->slowest, &filter);
+		if (result)
+			return result;
+		filter.windows = &profile->windows;
+	}
 	result = view_profile_make(&profile->counted, profile->trace, &filter);
 	if (result == -ENODATA)
 		return no_samples(profile->trace, path);
@@ -201,6 +209,7 @@ int cmd_profile_close(struct cmd_profile *profile, const char *path, int result)
 		open_profile_print_foot(profile, path);
 	cmd_faults_foot(&profile->faults, path);
 	view_profile_free(&profile->counted);
+	view_windows_free(&profile->windows);
 	burin_trace_close(profile->trace);
 	return !result && profile->faults.count ? CMD_FAULTS : result;
 }

@@ -8,15 +8,19 @@
 #include "cmd/selection_options.h"
 #include "cmd/cmd.h"
 #include "view/profile/profile_view.h"
+#include "view/profile/windows.h"
 
 struct cmd_profile {
 	bool calls;	   /* of calls, not samples */
 	bool apart;	   /* count at most one event */
 	bool foot;	   /* the output has no ledger: a line on standard error says what was lost */
 	bool may_be_empty; /* without samples that the options select */
-	bool private;	   /* only the trace's owner may read it: new files made of it are private, too */
+	const struct view_globs *spans; /* only samples within spans of these names; NULL: all */
+	const char *slowest;		/* and of these the slowest; see span_windows.h */
+	bool private; /* only the trace's owner may read it: new files made of it are private, too */
 	struct burin_trace *trace;
 	struct view_profile counted;
+	struct view_windows windows;
 	struct cmd_faults faults;
 };
 

@@ -8,6 +8,9 @@
 
 #include "cmd/report/open_calls.h"
 #include "cmd/report/report_spans.h"
+#include "cmd/report/span_windows.h"
+#include "view/blame/slowest.h"
+#include "view/blame/tail_report.h"
 #include "view/spans/span_stats.h"
 
 /* A copy of a word that is cut at commas and other marks; for the life of the process. */
@@ -146,26 +149,43 @@ static int parse_pairs(const struct view_globs *given, struct span_options *opti
 	return 0;
 }
 
-/* ---- The report */
+/* ---- --slowest */
 
-static int spans_failed(const char *path, int error, const struct report_spans *options, const char *missing)
+static int print_slowest(const char *path, const struct burin_trace *trace,
+			 const struct report_spans *options, const struct view_report *report,
+			 const struct span_options *counted, const char **missing, struct view_buffer *out)
 {
-	if (error == -EINVAL)
-		return cmd_usage(
-			"--pair: the trace has no event %s with the fields of the pair; burin info %s "
-			"lists its events",
-			missing, path);
-	if (error == -ENODATA && options->names.count)
-		return cmd_usage(
-			"%s: the trace has no span %s%s; burin report --spans lists those of events, and "
-			"system calls and calls have names such as syscall:read and call:main",
-			path, options->names.globs[0], options->names.count > 1 ? " or as the others" : "");
-	if (error == -ENODATA)
-		return cmd_usage(
-			"%s: the trace has no spans; programs have them by BURIN_SCOPE, see burin(3), and "
-			"--pair makes them of two events",
-			path);
-	return cmd_failed("%s: %s", path, cmd_error(error));
+	struct span_pick_options chosen = { .spans = counted };
+	struct span_pick pick;
+	int error = cmd_slowest_parse(options->slowest, &chosen);
+
+	if (error)
+		return error;
+	error = span_pick_make(&pick, trace, &chosen, missing);
+	if (error)
+		return error;
+	error = chosen.share > 0 ? tail_print(&pick, report, options->slowest, path, out)
+				 : slowest_print(&pick, report, path, out);
+	span_pick_free(&pick);
+	return error;
+}
+
+/* ---- The whole */
+
+static int print_counted(const struct burin_trace *trace, const struct report_spans *options,
+			 const struct view_report *report, const struct span_options *counted,
+			 const struct columns *columns, enum call_order order, const char **missing,
+			 struct view_buffer *out)
+{
+	struct span_stats stats;
+	int error = span_stats_make(&stats, trace, counted, missing);
+
+	if (error)
+		return error;
+	call_rows_sort(&stats.rows, order);
+	span_stats_print(&stats, report, columns->names, columns->count, options->histogram, out);
+	span_stats_free(&stats);
+	return 0;
 }
 
 int report_spans(const char *path, const struct report_spans *options, const struct view_report *report,
@@ -176,11 +196,13 @@ int report_spans(const char *path, const struct report_spans *options, const str
 	const char *missing = NULL;
 	struct columns columns;
 	struct cmd_calls opened;
-	struct span_stats stats;
 	int result = parse_columns(options->by, &columns, &counted), error;
 
 	if (!result)
 		result = parse_pairs(&options->pairs, &counted);
+	if (!result && options->slowest && (options->by || options->histogram))
+		result =
+			cmd_usage("--by and --histogram are for counted spans, --slowest is for single ones");
 	if (result)
 		return result;
 	result = cmd_calls_open(&opened, path, cmd_profile_filter());
@@ -188,15 +210,13 @@ int report_spans(const char *path, const struct report_spans *options, const str
 		result = cmd_usage("--symbol is for samples and calls; --span selects spans");
 	if (!result) {
 		counted.filter = &opened.filter;
-		error = span_stats_make(&stats, opened.trace, &counted, &missing);
-		if (!error) {
-			call_rows_sort(&stats.rows, order);
-			span_stats_print(&stats, report, columns.names, columns.count, options->histogram,
-					 &out);
-			span_stats_free(&stats);
-		}
-		result = error ? spans_failed(path, error, options, missing)
-			       : cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
+		error = options->slowest
+				? print_slowest(path, opened.trace, options, report, &counted, &missing, &out)
+				: print_counted(opened.trace, options, report, &counted, &columns, order,
+						&missing, &out);
+		result = error < 0 ? cmd_spans_failed(path, error, &options->names, missing)
+			 : error   ? error
+				   : cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 	}
 	return cmd_calls_close(&opened, path, result);
 }

@@ -11,6 +11,7 @@ struct report_spans {
 	struct view_globs pairs; /* --pair */
 	const char *by;		 /* --by; NULL: rows by name only */
 	bool histogram;
+	const char *slowest; /* --slowest; NULL: all are counted */
 };
 
 /* Return: the exit code. */

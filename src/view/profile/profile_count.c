@@ -11,6 +11,7 @@
 
 #include "base/number.h"
 #include "view/profile/profile_view.h"
+#include "view/profile/windows.h"
 #include "view/symbol_label.h"
 
 /*
@@ -212,7 +213,8 @@ static int profile_count_records(const struct view_profile *counted, const struc
 		result = 0;
 		if (!burin_profile_sample(counted->profile, record, &sample) &&
 		    selected[sample.task <= tasks ? sample.task : 0] &&
-		    view_globs_match(&filter->event, record->event->name))
+		    view_globs_match(&filter->event, record->event->name) &&
+		    (!filter->windows || view_windows_has(filter->windows, record->tid, record->time)))
 			result = count_sample(tallies, record, &sample);
 	}
 	burin_cursor_close(cursor);

@@ -26,6 +26,8 @@ struct view_profile_filter {
 	struct view_globs programs, threads, symbols, event;
 	uint64_t from, to; /* ticks; to exclusive, 0: no end */
 	bool apart;	   /* at most one event */
+	const struct view_windows
+		*windows; /* samples in them only; NULL: all. Others than profile_count.c ignore it */
 };
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * What threads did since a time: their intervals, while a view still needs them. Each list has intervals of one thread, or of one CPU, in order
+ * The intervals of threads since a time, while a view still needs them. Each list has intervals of one thread, or of one CPU, in order
  * of time; they do not overlap.
  *
  * Memory is bounded. If too much is needed, all is forgotten and counted: the time that is missing then is SCHED_UNKNOWN.

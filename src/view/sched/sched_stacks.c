@@ -165,15 +165,14 @@ static const struct sched_stack *sched_stacks_find(const struct sched_stack_list
 	return low < list->count && list->stacks[low].tid == tid ? &list->stacks[low] : NULL;
 }
 
-/* The name of a frame's function: that into which the compiler has put the others. */
-static const char *name_frame(const struct burin_profile *profile, uint32_t location, char room[NAME_BYTES])
+const char *sched_frame_name(const struct burin_profile *profile, uint32_t location, char *room, size_t bytes)
 {
 	struct burin_frame frame;
 	const char *name = NULL;
 
 	for (uint32_t n = 0; !burin_profile_frame(profile, location, n, &frame); n++)
 		name = frame.function ? frame.function : name;
-	return name ? name : burin_profile_address(profile, location, room, NAME_BYTES);
+	return name ? name : burin_profile_address(profile, location, room, bytes);
 }
 
 /* The object that a thread waits for, by the part of its stack in the kernel; "": unknown. */
@@ -191,7 +190,7 @@ static const char *sched_stacks_object_of(const struct burin_profile *profile, u
 
 		if (!image || (image->kind != BURIN_IMAGE_KERNEL && image->kind != BURIN_IMAGE_MODULE))
 			break;
-		object = wait_object(name_frame(profile, frame.location, room));
+		object = wait_object(sched_frame_name(profile, frame.location, room, sizeof(room)));
 		if (object)
 			return object;
 	}
@@ -221,7 +220,7 @@ static uint32_t first_frame(const struct burin_profile *profile, uint32_t number
 	if (own != number)
 		return own;
 	while (!burin_profile_stack(profile, number, &frame) && frame.caller &&
-	       says_nothing(name_frame(profile, frame.location, room)))
+	       says_nothing(sched_frame_name(profile, frame.location, room, sizeof(room))))
 		number = frame.caller;
 	return number;
 }
@@ -243,8 +242,9 @@ static uint32_t sched_stacks_text_of(struct sched_stacks *stacks, uint32_t numbe
 	number = first_frame(stacks->profile, number);
 	for (unsigned n = 0; n < SCHED_FRAMES && !burin_profile_stack(stacks->profile, number, &frame);
 	     n++, number = frame.caller)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "\n%.*s", NAME_BYTES - 2,
-					 name_frame(stacks->profile, frame.location, room));
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used, "\n%.*s", NAME_BYTES - 2,
+			sched_frame_name(stacks->profile, frame.location, room, sizeof(room)));
 	return stacks->texts[given] = view_string(stacks->strings, text);
 }
 

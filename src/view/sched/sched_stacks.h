@@ -55,6 +55,13 @@ static inline bool sched_stacks_exist(const struct sched_stacks *stacks)
 uint32_t sched_stacks_sleeper(struct sched_stacks *stacks, uint32_t tid, uint64_t begin, uint64_t end);
 uint32_t sched_stacks_waker(struct sched_stacks *stacks, uint32_t tid, uint64_t time);
 
+/*
+ * sched_frame_name - the name of a frame's function: of that into which the compiler has put the others; without a name, its address.
+ * @room: for an address
+ */
+const char *sched_frame_name(const struct burin_profile *profile, uint32_t location, char *room,
+			     size_t bytes);
+
 /* sched_stack_of - the same string of a stack of the kernel: names of functions from the innermost one on, with a space between, or any text. */
 uint32_t sched_stack_of(struct view_strings *strings, const char *names);
 

@@ -244,6 +244,7 @@ static int close_frame(struct span_join *join, struct span_thread *thread, uint6
 							    .parent = frame.parent,
 							    .values = values,
 							    .tid = tid,
+							    .end_tid = tid,
 							    .begin = frame.begin,
 							    .end = end,
 							    .children = frame.children,
@@ -360,6 +361,7 @@ static int take_call(struct span_join *join, struct span_thread *thread, const s
 				   .parent = around ? around->definition : 0,
 				   .values = take_values(join, items, item, 0),
 				   .tid = item->tid,
+				   .end_tid = item->tid,
 				   .begin = item->begin,
 				   .end = item->time };
 	int error;
@@ -405,6 +407,7 @@ static int take_pair(struct span_join *join, const struct read_ahead_items *item
 	return give_span(join, (struct span_ended){ .definition = pair.definition,
 						    .values = pair.values,
 						    .tid = pair.tid,
+						    .end_tid = item->tid,
 						    .begin = pair.begin,
 						    .end = item->time,
 						    .failed = item->result });

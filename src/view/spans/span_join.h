@@ -22,6 +22,7 @@ struct span_ended {
 	uint32_t parent;     /* definition, which need not be wanted; 0: none */
 	uint32_t values;     /* number in ->values */
 	uint32_t tid;	     /* in which it began */
+	uint32_t end_tid;    /* in which it ended */
 	uint32_t thread;     /* its index: threads are numbered from 0 */
 	bool failed;
 	uint64_t begin, end; /* ticks; end 0: it has none */

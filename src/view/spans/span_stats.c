@@ -8,12 +8,7 @@
 
 #include "base/containers/array.h"
 #include "base/containers/hash.h"
-
-/* A thread, by its index in struct span_join. */
-struct counted_thread {
-	struct call_thread_span span;
-	bool counted;
-};
+#include "view/spans/span_threads.h"
 
 /* The row of the last span of a definition. */
 struct last_row {
@@ -25,9 +20,7 @@ struct span_counter {
 	struct span_stats *stats;
 	const struct span_options *options;
 	struct span_join join;
-	struct call_threads threads;
-	struct counted_thread *list;
-	size_t room;
+	struct span_threads threads;
 	struct hash_table key_numbers;
 	struct last_row *rows; /* by definition */
 	size_t row_room;
@@ -86,30 +79,11 @@ static struct span_row *find_row(struct span_counter *counter, const struct span
 	number = enter_key(counter, &key);
 	if (!number)
 		return NULL;
-	*last = (struct last_row){ (struct span_row *)call_rows_find(&counter->stats->rows, &counter->threads,
-								     group, number, sizeof(struct span_row)),
+	*last = (struct last_row){ (struct span_row *)call_rows_find(&counter->stats->rows,
+								     &counter->threads.threads, group, number,
+								     sizeof(struct span_row)),
 				   key.parent, span->values, group };
 	return last->row;
-}
-
-/* Whether the thread of a span is selected. Return: 1 and its group; 0; -ENOMEM. */
-static int find_group(struct span_counter *counter, const struct span_ended *span, uint32_t *group)
-{
-	const uint64_t time = span->end ? span->end : span->begin;
-	struct counted_thread *thread;
-	int error = 0;
-
-	if (!array_reserve_zeroed(counter->list, counter->room, (size_t)span->thread + 1))
-		return -ENOMEM;
-	thread = &counter->list[span->thread];
-	if (!call_threads_has(&thread->span, span->tid, time))
-		error = call_threads_find(&counter->threads, span->tid, time, &thread->span);
-	if (error)
-		return error;
-	counter->stats->threads += thread->span.selected && !thread->counted;
-	thread->counted |= thread->span.selected;
-	*group = thread->span.group;
-	return thread->span.selected;
 }
 
 static int count_span(void *data, const struct span_ended *span)
@@ -120,9 +94,7 @@ static int count_span(void *data, const struct span_ended *span)
 	uint32_t group = 0;
 	int selected;
 
-	if (span->begin < counter->options->filter->from)
-		return 0;
-	selected = find_group(counter, span, &group);
+	selected = span_threads_select(&counter->threads, span, &group);
 	if (selected <= 0)
 		return selected;
 	row = find_row(counter, span, group);
@@ -161,7 +133,7 @@ int span_stats_make(struct span_stats *stats, const struct burin_trace *trace,
 	int result;
 
 	*stats = (struct span_stats){ .trace = trace };
-	call_threads_init(&counter.threads, trace, options->filter, &stats->strings, options->parts);
+	span_threads_init(&counter.threads, trace, options->filter, &stats->strings, options->parts);
 	result = span_join_make(&counter.join, trace, &options->choice, &stats->strings, missing);
 	counter.join.give = count_span;
 	counter.join.data = &counter;
@@ -171,11 +143,11 @@ int span_stats_make(struct span_stats *stats, const struct burin_trace *trace,
 	if (!result && stats->strings.failed)
 		result = -ENOMEM;
 	stats->unbegun = counter.join.unbegun;
+	stats->threads = counter.threads.count;
 	sum_up(stats);
-	free(counter.list);
 	free(counter.rows);
 	hash_table_free(&counter.key_numbers);
-	call_threads_free(&counter.threads);
+	span_threads_free(&counter.threads);
 	span_join_free(&counter.join);
 	if (result)
 		span_stats_free(stats);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* The slowest spans; see slowest.h. */
+#include "view/blame/slowest.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/print.h"
+#include "base/text.h"
+#include "view/blame/span_records.h"
+#include "view/losses.h"
+
+static const char *const bold = print_styles[PRINT_BOLD], *const off = print_styles[PRINT_OFF];
+
+/* All of a report. */
+struct slowest {
+	struct span_pick *pick;
+	const struct view_report *report;
+	const char *path;
+	struct blame blame;
+	struct blame_span *spans;
+	struct blame_span **order; /* the slowest first */
+	size_t count;
+	struct view_lines lines;
+	struct view_line_formatter *formatter;
+	struct view_buffer *out;
+};
+
+/* ---- One span */
+
+/* The shares of a span, that are large enough to be printed. Return: an array, or NULL: no memory. @left: those that are too small */
+static struct blame_share *shares_of(const struct slowest *slowest, const struct blame_span *span,
+				     size_t *count, size_t *left)
+{
+	struct blame_share *shares = calloc(span->vector.count + 1, sizeof(*shares));
+	size_t all;
+
+	if (!shares)
+		return NULL;
+	all = blame_resolve(&span->vector, slowest->blame.parts, shares);
+	for (*count = 0; *count < all; ++*count)
+		if ((double)shares[*count].number * 100 < slowest->report->min * (double)span->vector.time)
+			break;
+	*left = all - *count;
+	return shares;
+}
+
+static int print_shares(struct slowest *slowest, const struct blame_span *span)
+{
+	struct view_buffer *out = slowest->out;
+	size_t count, left;
+	struct blame_share *shares = shares_of(slowest, span, &count, &left);
+
+	if (!shares)
+		return -ENOMEM;
+	view_buffer_print(out, "     SHARE        TIME        TIMES  WHERE\n");
+	for (size_t n = 0; n < count; n++) {
+		char time[TEXT_SHORT], times[TEXT_SHORT], text[BLAME_TEXT];
+
+		view_buffer_print(out, "   %6.2f%%  %10s  %11s  ",
+				  table_percent(shares[n].number, span->vector.time),
+				  text_duration(time, shares[n].number), text_count(times, shares[n].times));
+		view_buffer_print(out, "%s\n", blame_text(&slowest->blame, shares[n].part, text));
+	}
+	table_left(left, "more parts; see --min", slowest->report->color, out);
+	free(shares);
+	return 0;
+}
+
+static const struct burin_thread *thread_of(const struct slowest *slowest, const struct span_picked *span)
+{
+	return burin_trace_thread(slowest->pick->trace, span->tid, span->begin);
+}
+
+void slowest_command(const struct span_pick *pick, const struct span_picked *span, const char *path,
+		     struct view_buffer *out)
+{
+	const int64_t begin = burin_trace_ns(pick->trace, span->begin),
+		      end = burin_trace_ns(pick->trace, span->end);
+
+	view_buffer_print(out,
+			  "burin report --span '%s' --slowest 1 --from @%" PRId64 ".%09" PRId64
+			  " --to @%" PRId64 ".%09" PRId64 " %s",
+			  pick->strings.texts[span->name], begin / 1000000000, begin % 1000000000,
+			  end / 1000000000, end % 1000000000, path);
+}
+
+static int span_text(struct slowest *slowest, size_t number)
+{
+	const struct blame_span *span = slowest->order[number];
+	const struct span_picked *picked = span->span;
+	const struct burin_thread *thread = thread_of(slowest, picked);
+	struct view_buffer *out = slowest->out;
+	char time[TEXT_SHORT], text[VIEW_TIME];
+	int error;
+
+	*view_line_formatter_time(slowest->formatter, picked->begin, text) = 0;
+	view_buffer_print(out, "\n%s%zu. %s%s  %s, at %s, thread %s %" PRIu32,
+			  slowest->report->color ? bold : "", number + 1,
+			  slowest->pick->strings.texts[picked->name], slowest->report->color ? off : "",
+			  text_duration(time, span->vector.time), text + strspn(text, " "),
+			  thread ? thread->name : "[unknown]", picked->tid);
+	if (picked->end_tid != picked->tid)
+		view_buffer_print(out, ", ended by %" PRIu32, picked->end_tid);
+	view_buffer_print(out, "%s\n", picked->failed ? ", failed" : "");
+	error = print_shares(slowest, span);
+	return error ? error : span_records_text(slowest->formatter, picked, out);
+}
+
+static int span_json(struct slowest *slowest, size_t number, struct json *json)
+{
+	const struct blame_span *span = slowest->order[number];
+	const struct span_picked *picked = span->span;
+	const struct burin_thread *thread = thread_of(slowest, picked);
+	size_t count, left;
+	struct blame_share *shares = shares_of(slowest, span, &count, &left);
+	int error;
+
+	if (!shares)
+		return -ENOMEM;
+	json_object(json, NULL);
+	json_text(json, "span", slowest->pick->strings.texts[picked->name]);
+	json_i64(json, "begin_ns", burin_trace_ns(slowest->pick->trace, picked->begin));
+	json_u64(json, "time_ns", span->vector.time);
+	json_text(json, "thread", thread ? thread->name : NULL);
+	json_u64(json, "tid", picked->tid);
+	json_u64(json, "end_tid", picked->end_tid);
+	json_bool(json, "failed", picked->failed);
+	json_array(json, "parts");
+	for (size_t n = 0; n < count; n++) {
+		json_object(json, NULL);
+		json_u64(json, "time_ns", shares[n].number);
+		json_u64(json, "count", shares[n].times);
+		blame_json(&slowest->blame, shares[n].part, json);
+		json_end(json);
+	}
+	json_end(json);
+	error = span_records_json(slowest->formatter, picked, json);
+	json_end(json);
+	free(shares);
+	return error;
+}
+
+static int span_csv(struct slowest *slowest, size_t number)
+{
+	const struct blame_span *span = slowest->order[number];
+	size_t count, left;
+	struct blame_share *shares = shares_of(slowest, span, &count, &left);
+	char text[BLAME_TEXT];
+
+	if (!shares)
+		return -ENOMEM;
+	for (size_t n = 0; n < count; n++) {
+		view_buffer_csv(slowest->out, slowest->pick->strings.texts[span->span->name]);
+		view_buffer_print(slowest->out,
+				  ",%" PRId64 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
+				  burin_trace_ns(slowest->pick->trace, span->span->begin), span->span->tid,
+				  span->vector.time, shares[n].number, shares[n].times);
+		view_buffer_csv(slowest->out, blame_text(&slowest->blame, shares[n].part, text));
+		view_buffer_print(slowest->out, "\r\n");
+	}
+	free(shares);
+	return 0;
+}
+
+/* ---- The whole */
+
+static int slowest_text(struct slowest *slowest)
+{
+	struct view_buffer *out = slowest->out;
+	char count[TEXT_SHORT], all[TEXT_SHORT];
+	int error = 0;
+
+	view_buffer_print(out, "the %s slowest of %s span%s\n", text_count(count, slowest->count),
+			  text_count(all, slowest->pick->spans), text_plural(slowest->pick->spans));
+	if (!slowest->count)
+		view_buffer_print(out, "no recorded span matches the options\n");
+	for (size_t n = 0; n < slowest->count && !error; n++)
+		error = span_text(slowest, n);
+	view_buffer_print(out, "\n");
+	view_losses_line(slowest->pick->trace, "", out);
+	if (slowest->pick->open)
+		view_buffer_print(out, "%s span%s without end in the trace: not among them\n",
+				  text_count(count, slowest->pick->open), text_plural(slowest->pick->open));
+	blame_missing_text(&slowest->blame, out);
+	return error;
+}
+
+static int slowest_json(struct slowest *slowest)
+{
+	struct json json;
+	int error = 0;
+
+	json_begin_object(&json, slowest->out, 2);
+	json_u64(&json, "spans", slowest->pick->spans);
+	json_u64(&json, "open", slowest->pick->open);
+	json_u64(&json, "without_begin", slowest->pick->unbegun);
+	blame_missing_json(&slowest->blame, &json);
+	view_losses_json(slowest->pick->trace, &json);
+	json_array(&json, "slowest");
+	for (size_t n = 0; n < slowest->count && !error; n++)
+		error = span_json(slowest, n, &json);
+	json_end(&json);
+	json_end(&json);
+	return error;
+}
+
+static int slowest_csv(struct slowest *slowest)
+{
+	int error = 0;
+
+	view_buffer_print(slowest->out, "span,begin_ns,tid,span_ns,time_ns,count,where\r\n");
+	for (size_t n = 0; n < slowest->count && !error; n++)
+		error = span_csv(slowest, n);
+	return error;
+}
+
+/* The spans as the picks have them, before blame_make() puts them into another order. */
+static int make_spans(struct slowest *slowest)
+{
+	const struct span_picks *picks =
+		slowest->pick->group_count ? &slowest->pick->groups[0].slowest : NULL;
+
+	slowest->count = picks ? picks->count : 0;
+	slowest->spans = calloc(slowest->count + 1, sizeof(*slowest->spans));
+	slowest->order = calloc(slowest->count + 1, sizeof(*slowest->order));
+	slowest->formatter = calloc(1, sizeof(*slowest->formatter));
+	if (!slowest->spans || !slowest->order || !slowest->formatter)
+		return -ENOMEM;
+	for (size_t n = 0; n < slowest->count; n++)
+		slowest->spans[n].span = &picks->spans[n];
+	slowest->formatter->lines = &slowest->lines;
+	return 0;
+}
+
+static void restore_order(struct slowest *slowest)
+{
+	const struct span_picked *first = slowest->count ? slowest->pick->groups[0].slowest.spans : NULL;
+
+	for (size_t n = 0; n < slowest->count; n++)
+		slowest->order[slowest->spans[n].span - first] = &slowest->spans[n];
+}
+
+int slowest_print(struct span_pick *pick, const struct view_report *report, const char *path,
+		  struct view_buffer *out)
+{
+	struct slowest slowest = { .pick = pick, .report = report, .path = path, .out = out };
+	const struct view_style style = { .color = false };
+	int error = make_spans(&slowest);
+
+	if (!error)
+		error = view_lines_make(&slowest.lines, pick->trace, &style);
+	if (!error)
+		error = blame_make(&slowest.blame, pick->trace, &pick->strings, slowest.spans, slowest.count);
+	restore_order(&slowest);
+	if (!error)
+		error = report->form == TABLE_JSON  ? slowest_json(&slowest)
+			: report->form == TABLE_CSV ? slowest_csv(&slowest)
+						    : slowest_text(&slowest);
+	blame_free(&slowest.blame);
+	blame_spans_free(slowest.spans, slowest.spans ? slowest.count : 0);
+	free(slowest.order);
+	free(slowest.formatter);
+	view_lines_free(&slowest.lines);
+	return error;
+}
