@@ -21,7 +21,7 @@
 
 /* Sums over a set. */
 struct sums {
-	double *parts; /* by part: ns, or weights */
+	double *parts; /* by number in the comparison: ns, or weights */
 	double time, running, weights;
 	size_t count;
 };
@@ -29,6 +29,8 @@ struct sums {
 struct drawing {
 	const struct blame_part *parts;
 	size_t part_count;
+	uint32_t *numbers; /* by part: its number in the comparison, from 1; 0: no vector has it */
+	uint32_t count;	   /* the largest one */
 	struct sums sums;
 	uint64_t random;
 	double *differences; /* by row and draw */
@@ -36,9 +38,20 @@ struct drawing {
 
 /* ---- Sums and means */
 
+/* Number the parts that vectors have. A trace may have many more, which cost nothing then. */
+static void number_parts(struct drawing *drawing, struct tail_set set)
+{
+	for (size_t n = 0; n < set.count; n++)
+		for (size_t at = 0; at < set.vectors[n]->count; at++) {
+			uint32_t *number = &drawing->numbers[set.vectors[n]->shares[at].part];
+
+			*number = *number ? *number : ++drawing->count;
+		}
+}
+
 static void clear_sums(struct drawing *drawing)
 {
-	memset(drawing->sums.parts, 0, drawing->part_count * sizeof(*drawing->sums.parts));
+	memset(drawing->sums.parts, 0, (drawing->count + (size_t)1) * sizeof(*drawing->sums.parts));
 	drawing->sums = (struct sums){ .parts = drawing->sums.parts };
 }
 
@@ -52,7 +65,7 @@ static void add_vector(struct drawing *drawing, const struct blame_vector *vecto
 	for (size_t n = 0; n < vector->count; n++) {
 		const struct blame_share *share = &vector->shares[n];
 
-		sums->parts[share->part] += (double)share->number;
+		sums->parts[drawing->numbers[share->part]] += (double)share->number;
 		if (blame_is_sampled(&drawing->parts[share->part]))
 			sums->weights += (double)share->number;
 	}
@@ -66,10 +79,10 @@ static double mean_of(const struct drawing *drawing, uint32_t part)
 	if (!sums->count)
 		return 0;
 	if (!blame_is_sampled(&drawing->parts[part]))
-		return sums->parts[part] / (double)sums->count;
+		return sums->parts[drawing->numbers[part]] / (double)sums->count;
 	if (sums->weights == 0)
 		return part == BLAME_UNSAMPLED ? sums->running / (double)sums->count : 0;
-	return sums->running / (double)sums->count * (sums->parts[part] / sums->weights);
+	return sums->running / (double)sums->count * (sums->parts[drawing->numbers[part]] / sums->weights);
 }
 
 static void sum_set(struct drawing *drawing, struct tail_set set)
@@ -219,7 +232,12 @@ int tail_make(struct tail *tail, const struct blame_part *parts, size_t part_cou
 	int error;
 
 	*tail = (struct tail){ .rows = NULL };
-	drawing.sums.parts = calloc(drawing.part_count, sizeof(*drawing.sums.parts));
+	drawing.numbers = calloc(drawing.part_count, sizeof(*drawing.numbers));
+	if (!drawing.numbers)
+		return -ENOMEM;
+	number_parts(&drawing, slow);
+	number_parts(&drawing, band);
+	drawing.sums.parts = calloc((size_t)drawing.count + 1, sizeof(*drawing.sums.parts));
 	error = drawing.sums.parts ? find_rows(tail, &drawing, slow, band) : -ENOMEM;
 	if (!error && slow.count && band.count)
 		error = draw_intervals(tail, &drawing, slow, band);
@@ -227,6 +245,7 @@ int tail_make(struct tail *tail, const struct blame_part *parts, size_t part_cou
 		error = find_examples(tail, &drawing, slow);
 	if (!error && tail->count)
 		qsort(tail->rows, tail->count, sizeof(*tail->rows), more_first);
+	free(drawing.numbers);
 	free(drawing.sums.parts);
 	free(drawing.differences);
 	return error;

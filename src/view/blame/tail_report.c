@@ -292,7 +292,7 @@ static const struct blame_vector **vectors_of(const struct tail_report *report,
 {
 	const struct blame_vector **vectors = calloc(picks->count + 1, sizeof(*vectors));
 
-	for (size_t n = 0; vectors && n < report->count; n++) {
+	for (size_t n = 0; vectors && picks->count && n < report->count; n++) {
 		const struct blame_span *span = &report->spans[n];
 
 		if (span->span >= picks->spans && span->span < picks->spans + picks->count)
