@@ -104,6 +104,23 @@ static int parse_columns(const char *by, struct columns *columns, struct span_op
 
 /* ---- --pair */
 
+/* "u:./bin/server:parse" has the event u:server:parse. Return: @text, changed in place. */
+static char *without_folder(char *text)
+{
+	static const char *const probes[] = { "u:", "uret:", "usdt:" };
+
+	for (unsigned n = 0; n < sizeof(probes) / sizeof(probes[0]); n++) {
+		char *file = text + strlen(probes[n]), *name;
+
+		if (strncmp(text, probes[n], strlen(probes[n])) != 0)
+			continue;
+		name = memrchr(file, '/', strcspn(file, ":"));
+		if (name)
+			memmove(file, name + 1, strlen(name));
+	}
+	return text;
+}
+
 /* "[NAME=]BEGIN,END[@FIELD,...]" Return: false: it has another form. */
 static bool parse_pair(const char *text, struct span_pair *pair)
 {
@@ -115,9 +132,12 @@ static bool parse_pair(const char *text, struct span_pair *pair)
 	comma = strchr(events, ',');
 	if (!comma || (at && comma > at))
 		return false;
-	*pair = (struct span_pair){ .begin = copy_word(events, (size_t)(comma - events)),
-				    .end = copy_word(comma + 1,
-						     at ? (size_t)(at - comma - 1) : strlen(comma + 1)) };
+	*pair = (struct span_pair){
+		.text = text,
+		.begin = without_folder(copy_word(events, (size_t)(comma - events))),
+		.end = without_folder(
+			copy_word(comma + 1, at ? (size_t)(at - comma - 1) : strlen(comma + 1))),
+	};
 	pair->name = name ? copy_word(text, (size_t)(name - text))
 			  : copy_word(events, at ? (size_t)(at - events) : strlen(events));
 	while (at && *at) {

@@ -74,17 +74,28 @@ static const struct burin_thread *thread_of(const struct slowest *slowest, const
 	return burin_trace_thread(slowest->pick->trace, span->tid, span->begin);
 }
 
+/* The option that selects the spans of a name. */
+static void put_option(const struct span_pick *pick, const char *name, struct view_buffer *out)
+{
+	for (size_t n = 0; n < pick->choice->pair_count; n++)
+		if (!strcmp(pick->choice->pairs[n].name, name)) {
+			view_buffer_print(out, "--pair '%s'", pick->choice->pairs[n].text);
+			return;
+		}
+	view_buffer_print(out, "--span '%s'", name);
+}
+
 void slowest_command(const struct span_pick *pick, const struct span_picked *span, const char *path,
 		     struct view_buffer *out)
 {
 	const int64_t begin = burin_trace_ns(pick->trace, span->begin),
 		      end = burin_trace_ns(pick->trace, span->end);
 
+	view_buffer_print(out, "burin report ");
+	put_option(pick, pick->strings.texts[span->name], out);
 	view_buffer_print(out,
-			  "burin report --span '%s' --slowest 1 --from @%" PRId64 ".%09" PRId64
-			  " --to @%" PRId64 ".%09" PRId64 " %s",
-			  pick->strings.texts[span->name], begin / 1000000000, begin % 1000000000,
-			  end / 1000000000, end % 1000000000, path);
+			  " --slowest 1 --from @%" PRId64 ".%09" PRId64 " --to @%" PRId64 ".%09" PRId64 " %s",
+			  begin / 1000000000, begin % 1000000000, end / 1000000000, end % 1000000000, path);
 }
 
 static int span_text(struct slowest *slowest, size_t number)

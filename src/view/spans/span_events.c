@@ -26,7 +26,7 @@ enum {
 	TEXT_MAX = 1000, /* bytes of a value; longer ones are cut */
 };
 
-static const char syscall_prefix[] = "syscall:";
+static const char syscall_prefix[] = "syscall:", kernel_prefix[] = "kernel.";
 
 /* ---- Definitions */
 
@@ -160,9 +160,13 @@ static int add_syscall(struct span_events *events, const struct burin_event *eve
 					     .kernel = kernel });
 }
 
+/* A pair's name of an event of the kernel may be that of its tracepoint, as in the option --kernel. */
 static bool matches(const char *glob, const char *name)
 {
-	return view_globs_match(&(struct view_globs){ .globs = &glob, .count = 1 }, name);
+	const struct view_globs globs = { .globs = &glob, .count = 1 };
+
+	return view_globs_match(&globs, name) || (!strncmp(name, kernel_prefix, sizeof(kernel_prefix) - 1) &&
+						  view_globs_match(&globs, name + sizeof(kernel_prefix) - 1));
 }
 
 /* A role of an event in a pair, if it has the fields. */

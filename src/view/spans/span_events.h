@@ -46,6 +46,7 @@ enum span_side {
 /* Two events that are the ends of a span. */
 struct span_pair {
 	const char *name;
+	const char *text;		     /* as the user wrote it */
 	const char *begin, *end;	     /* globs of events */
 	const char *fields[SPAN_KEY_FIELDS]; /* which are equal in both */
 	unsigned field_count;		     /* 0: both are of one thread */

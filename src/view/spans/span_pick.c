@@ -280,7 +280,7 @@ int span_pick_make(struct span_pick *pick, const struct burin_trace *trace,
 	struct picker picker = { .pick = pick, .options = options, .random = 88172645463325252u };
 	int result;
 
-	*pick = (struct span_pick){ .trace = trace };
+	*pick = (struct span_pick){ .trace = trace, .choice = &options->spans->choice };
 	result = read_once(&picker, take_duration, missing);
 	for (size_t n = 0; n < pick->group_count && !result; n++)
 		find_limits(&picker, n);

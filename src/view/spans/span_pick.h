@@ -46,6 +46,7 @@ struct span_pick_options {
 struct span_pick {
 	const struct burin_trace *trace;
 	struct view_strings strings;
+	const struct span_choice *choice;
 	struct span_group *groups; /* that have most time first */
 	size_t group_count, group_room;
 	uint64_t spans, open, unbegun;
