@@ -34,7 +34,8 @@ static notrace noinline bool condition_holds(u16 id, const void *payload, u32 by
 	if (filter) {
 		const struct filter_subject subject = { .pid = current->tgid,
 							.tid = current->pid,
-							.cpu = raw_smp_processor_id() };
+							.cpu = raw_smp_processor_id(),
+							.thread = current->comm };
 
 		if (!filter_passes((const void *)(burin_session.filters + filter), payload, bytes, &subject))
 			return false;

@@ -14,6 +14,16 @@
 
 /* ---- Running ---- */
 
+struct filter_record {
+	const char *payload, *end;
+	const struct filter_subject *subject;
+};
+
+/* Where an operand lies, and where the memory ends that it lies in. */
+struct filter_operand {
+	const char *at, *end;
+};
+
 /*
  * Find an argument behind arguments of variable size. Return: NULL: the payload ends before the argument does.
  */
@@ -89,57 +99,256 @@ static inline bool filter_holds(const struct wire_filter *filter, const struct w
 	}
 }
 
+/* ---- Tests with a second half ---- */
+
+/* The integer of an operand, extended to 64 bits. */
+static uint64_t filter_integer(unsigned op, bool has_sign, const char *at)
+{
+	switch (op % WIRE_FILTER_WALK) {
+	case WIRE_FILTER_8:
+		return has_sign ? (uint64_t) * (const int8_t *)at : *(const uint8_t *)at;
+	case WIRE_FILTER_16:
+		return has_sign ? (uint64_t)(int16_t)number_load16(at) : number_load16(at);
+	case WIRE_FILTER_32:
+		return has_sign ? (uint64_t)(int32_t)number_load32(at) : number_load32(at);
+	default:
+		return filter_load64(at);
+	}
+}
+
+static uint64_t filter_change(const struct wire_filter_more *more, uint64_t value)
+{
+	const bool is_negative = more->has_sign && (int64_t)value < 0;
+
+	switch (more->change) {
+	case WIRE_FILTER_AND:
+		return value & more->by;
+	case WIRE_FILTER_REMAINDER: /* of the absolute value: `by` may be larger than any signed number */
+		return is_negative ? 0 - (0 - value) % more->by : value % more->by;
+	default:
+		return value;
+	}
+}
+
+/* A number of 32 bits as one of 64, by integers: each has the same value there. */
+static uint64_t widen_float(uint32_t bits)
+{
+	const uint64_t sign = (uint64_t)(bits >> 31) << 63, fraction = bits & 0x7fffff;
+	const unsigned exponent = bits >> 23 & 0xff;
+	unsigned shift;
+
+	if (exponent == 0xff)
+		return sign | UINT64_C(0x7ff) << 52 | fraction << 29;
+	if (exponent)
+		return sign | (uint64_t)(exponent + 1023 - 127) << 52 | fraction << 29;
+	if (!fraction)
+		return sign;
+	shift = (unsigned)__builtin_clz((uint32_t)fraction) - 8; /* to where the hidden bit of others is */
+	return sign | (uint64_t)(1 + 1023 - 127 - shift) << 52 | (fraction << shift & 0x7fffff) << 29;
+}
+
+/* Whether a relation holds between two values in this order: below 0, 0, above 0. */
+static bool relation_holds(unsigned relation, int order)
+{
+	switch (relation) {
+	case WIRE_FILTER_EQUAL:
+		return order == 0;
+	case WIRE_FILTER_LESS:
+		return order < 0;
+	case WIRE_FILTER_LESS_EQUAL:
+		return order <= 0;
+	case WIRE_FILTER_GREATER:
+		return order > 0;
+	default:
+		return order >= 0;
+	}
+}
+
+static bool floats_hold(unsigned relation, uint64_t one, uint64_t other)
+{
+	const uint64_t infinity = UINT64_C(0x7ff) << 52;
+
+	if (one << 1 > infinity << 1 || other << 1 > infinity << 1) /* not a number */
+		return false;
+	/* -0 is equal to +0. */
+	one = filter_key64(one << 1 ? one : 0);
+	other = filter_key64(other << 1 ? other : 0);
+	return relation_holds(relation, number_order(one, other));
+}
+
+static uint64_t float_bits(unsigned op, const char *at)
+{
+	return op % WIRE_FILTER_WALK == WIRE_FILTER_F32 ? widen_float(number_load32(at)) : filter_load64(at);
+}
+
+static bool integers_hold(const struct wire_filter_more *more, uint64_t one, uint64_t other)
+{
+	const bool is_negative = more->has_sign && (int64_t)one < 0,
+		   other_is_negative = more->other_has_sign && (int64_t)other < 0;
+
+	if (is_negative != other_is_negative)
+		return relation_holds(more->relation, is_negative ? -1 : 1);
+	return relation_holds(more->relation, number_order(one, other));
+}
+
+static bool texts_equal(const struct filter_operand *one, const struct filter_operand *other)
+{
+	const size_t room = (size_t)(one->end - one->at), other_room = (size_t)(other->end - other->at);
+	const size_t bytes = strnlen(one->at, room);
+
+	return bytes < room && bytes < other_room && memcmp(one->at, other->at, bytes + 1) == 0;
+}
+
+/* @other: the other operand, if the test has one */
+static __attribute__((__noinline__)) bool more_holds(const struct wire_filter_test *test,
+						     const struct wire_filter_more *more,
+						     const struct filter_operand *operand,
+						     const struct filter_operand *other)
+{
+	const unsigned op = test->op % WIRE_FILTER_WALK;
+	uint64_t value;
+
+	if (op == WIRE_FILTER_TEXT)
+		return texts_equal(operand, other);
+	if (op == WIRE_FILTER_F32 || op == WIRE_FILTER_F64)
+		return floats_hold(more->relation, float_bits(op, operand->at),
+				   float_bits(more->op, other->at));
+	value = filter_change(more, filter_integer(op, more->has_sign, operand->at));
+	if (more->relation == WIRE_FILTER_IN_RANGE)
+		return value - test->low <= test->span;
+	return integers_hold(more, value, filter_integer(more->op, more->other_has_sign, other->at));
+}
+
+/* ---- A whole test ---- */
+
+static bool filter_is_text(const struct wire_filter_test *test)
+{
+	unsigned op = test->op % WIRE_FILTER_WALK;
+
+	return op == WIRE_FILTER_TEXT || op == WIRE_FILTER_GLOB;
+}
+
+/* Find the operand of a test that has one. Return: false: the payload ends before it does. */
+static inline bool find_operand(const struct wire_filter *filter, const struct wire_filter_test *test,
+				const struct filter_record *record, struct filter_operand *operand)
+{
+	const unsigned source = filter_source(test);
+
+	operand->end = record->end;
+	if (source == WIRE_FILTER_SUBJECT) {
+		operand->at = (const char *)record->subject + test->offset;
+		if (filter_is_text(test)) {
+			operand->at = *(const char *const *)(const void *)operand->at;
+			operand->at = operand->at ? operand->at : WIRE_NULL;
+			operand->end = operand->at + strlen(operand->at) + 1;
+		}
+		return true;
+	}
+	/* The count of an array is where the array begins. */
+	operand->at = source == WIRE_FILTER_FIXED
+			      ? record->payload + test->offset
+			      : filter_walk(filter->types, test->arg, record->payload, record->end);
+	return operand->at != NULL;
+}
+
 /* Whether a test of any element holds. */
 static __attribute__((__noinline__)) bool any_holds(const struct wire_filter *filter,
-						    const struct wire_filter_test *test, const char *payload,
-						    const char *end)
+						    const struct wire_filter_test *test,
+						    const struct wire_filter_more *more,
+						    const struct filter_record *record,
+						    const struct filter_operand *other)
 {
-	const char *at = filter_walk(filter->types, test->arg, payload, end);
+	const char *at = filter_walk(filter->types, test->arg, record->payload, record->end);
 	const unsigned bytes = format_type_bytes(element_of(filter->types, test->arg));
 
 	if (!at)
 		return false;
-	for (unsigned count = number_load16(at), n = 0; n < count; n++)
-		if (filter_holds(filter, test, at + 2 + (size_t)n * bytes, end))
+	for (unsigned count = number_load16(at), n = 0; n < count; n++) {
+		const struct filter_operand element = { at + 2 + (size_t)n * bytes, record->end };
+
+		if (more ? more_holds(test, more, &element, other)
+			 : filter_holds(filter, test, element.at, element.end))
 			return true;
+	}
 	return false;
 }
 
-/* The operand of a test that has one; NULL: the payload ends before it does. */
-static inline const char *operand_of(const struct wire_filter *filter, const struct wire_filter_test *test,
-				     const char *payload, const char *end,
-				     const struct filter_subject *subject)
+static inline bool test_holds(const struct wire_filter *filter, const struct wire_filter_test *test,
+			      const struct filter_record *record)
 {
-	const unsigned source = filter_source(test);
+	const struct wire_filter_more *more = filter_more(test);
+	struct filter_operand operand, other = { NULL, NULL };
 
-	if (source == WIRE_FILTER_SUBJECT)
-		return (const char *)subject + test->offset;
-	/* The count of an array is where the array begins. */
-	return source == WIRE_FILTER_FIXED ? payload + test->offset
-					   : filter_walk(filter->types, test->arg, payload, end);
+	if (more && more->relation != WIRE_FILTER_IN_RANGE) {
+		const struct wire_filter_test place = filter_other(more);
+
+		if (!find_operand(filter, &place, record, &other))
+			return false;
+	}
+	if (filter_source(test) == WIRE_FILTER_ANY)
+		return any_holds(filter, test, more, record, &other);
+	if (!find_operand(filter, test, record, &operand))
+		return false;
+	return more ? more_holds(test, more, &operand, &other)
+		    : filter_holds(filter, test, operand.at, operand.end);
 }
 
 bool filter_passes(const struct wire_filter *filter, const void *payload, uint32_t payload_bytes,
 		   const struct filter_subject *subject)
 {
-	const char *end = (const char *)payload + payload_bytes, *at;
+	const struct filter_record record = { payload, (const char *)payload + payload_bytes, subject };
 	unsigned next = 0;
 
 	if (payload_bytes < filter->prefix)
 		return false;
 	do {
 		const struct wire_filter_test *test = &filter->test[next];
-		bool passed;
 
-		if (filter_source(test) == WIRE_FILTER_ANY) {
-			passed = any_holds(filter, test, payload, end);
-		} else {
-			at = operand_of(filter, test, payload, end, subject);
-			passed = at && filter_holds(filter, test, at, end);
-		}
-		next = passed ? test->then : test->otherwise;
+		next = test_holds(filter, test, &record) ? test->then : test->otherwise;
 	} while (next < WIRE_FILTER_NO);
 	return next == WIRE_FILTER_YES;
+}
+
+/* ---- Facts ---- */
+
+static const uint8_t fact_offsets[] = {
+	offsetof(struct filter_subject, pid),	      offsetof(struct filter_subject, tid),
+	offsetof(struct filter_subject, cpu),	      offsetof(struct filter_subject, depth),
+	offsetof(struct filter_subject, correlation), offsetof(struct filter_subject, thread),
+	offsetof(struct filter_subject, program),
+};
+
+static unsigned fact_at(unsigned offset)
+{
+	for (unsigned n = 0; n < sizeof(fact_offsets); n++)
+		if (fact_offsets[n] == offset)
+			return 1u << n;
+	return 0;
+}
+
+const char *filter_fact_name(unsigned fact)
+{
+	static const char names[][12] = { "pid", "tid", "cpu", "depth", "correlation", "thread", "program" };
+
+	return names[__builtin_ctz(fact)];
+}
+
+unsigned filter_facts(const struct wire_filter *filter)
+{
+	unsigned facts = 0;
+
+	for (unsigned n = 0; n < filter->tests; n += filter_step(&filter->test[n])) {
+		const struct wire_filter_test *test = &filter->test[n];
+		const struct wire_filter_more *more = filter_more(test);
+
+		if (test->then == test->otherwise) /* a constant */
+			continue;
+		if (filter_source(test) == WIRE_FILTER_SUBJECT)
+			facts |= fact_at(test->offset);
+		if (more && more->op / WIRE_FILTER_OPS * WIRE_FILTER_OPS == WIRE_FILTER_SUBJECT)
+			facts |= fact_at(more->offset);
+	}
+	return facts;
 }
 
 /* ---- Verifying ---- */
@@ -177,27 +386,27 @@ unsigned filter_offset(uint64_t types, unsigned arg, bool *fixed)
 	return offset;
 }
 
-static bool filter_is_text(const struct wire_filter_test *test)
+/* Whether a fact of the subject is there, and of this kind. */
+static bool subject_sound(const struct wire_filter_test *test, unsigned op)
 {
-	unsigned op = test->op % WIRE_FILTER_WALK;
+	const unsigned fact = fact_at(test->offset);
 
-	return op == WIRE_FILTER_TEXT || op == WIRE_FILTER_GLOB;
+	return fact && (fact & FILTER_NAMES	     ? op == WIRE_FILTER_TEXT
+			: fact == FILTER_CORRELATION ? op == WIRE_FILTER_64
+						     : op == WIRE_FILTER_32);
 }
 
 /* Whether the test's operand exists, and its operation fits the type. */
 static bool operand_sound(const struct wire_filter_test *test, uint64_t types)
 {
 	const unsigned op = filter_is_text(test) ? WIRE_FILTER_TEXT : test->op % WIRE_FILTER_WALK;
-	const size_t correlation = offsetof(struct filter_subject, correlation);
+	const unsigned plain = test->op & ~(unsigned)WIRE_FILTER_MORE;
 	unsigned offset;
 	bool fixed;
 
 	switch (filter_source(test)) {
 	case WIRE_FILTER_SUBJECT:
-		return test->arg == 0 &&
-		       (op == WIRE_FILTER_64 ? test->offset == correlation
-					     : op == WIRE_FILTER_32 && test->offset % 4 == 0 &&
-						       test->offset < correlation);
+		return test->arg == 0 && subject_sound(test, op);
 	case WIRE_FILTER_ANY:
 		return test->offset == 0 && op < WIRE_FILTER_OPS &&
 		       filter_op(element_of(types, test->arg)) == op;
@@ -212,8 +421,41 @@ static bool operand_sound(const struct wire_filter_test *test, uint64_t types)
 	if (op >= WIRE_FILTER_OPS || filter_op(filter_type_of(types, test->arg).type) != op)
 		return false;
 	offset = filter_offset(types, test->arg, &fixed);
-	return fixed ? test->op < WIRE_FILTER_WALK && test->offset == offset
-		     : test->op >= WIRE_FILTER_WALK && test->offset == 0;
+	return fixed ? plain < WIRE_FILTER_WALK && test->offset == offset
+		     : plain >= WIRE_FILTER_WALK && test->offset == 0;
+}
+
+enum {
+	CLASS_INTEGER,
+	CLASS_FLOAT,
+	CLASS_TEXT,
+	CLASS_GLOB,
+};
+
+static unsigned class_of(unsigned op)
+{
+	op %= WIRE_FILTER_WALK;
+	return op <= WIRE_FILTER_64    ? CLASS_INTEGER
+	       : op <= WIRE_FILTER_F64 ? CLASS_FLOAT
+				       : op - WIRE_FILTER_TEXT + CLASS_TEXT;
+}
+
+/* Whether both halves of a test fit each other. */
+static bool more_sound(const struct wire_filter_test *test, const struct wire_filter_more *more,
+		       uint64_t types)
+{
+	const struct wire_filter_test other = filter_other(more);
+	const unsigned class = class_of(test->op), source = filter_source(&other);
+
+	if (more->relation >= WIRE_FILTER_RELATIONS || more->change >= WIRE_FILTER_CHANGES ||
+	    more->has_sign > 1 || more->other_has_sign > 1 || class == CLASS_GLOB ||
+	    (class != CLASS_INTEGER && (more->change || more->has_sign || more->other_has_sign)) ||
+	    (more->change == WIRE_FILTER_REMAINDER && more->by == 0))
+		return false;
+	if (more->relation == WIRE_FILTER_IN_RANGE)
+		return class == CLASS_INTEGER && !more->op && !more->arg && !more->offset;
+	return (class != CLASS_TEXT || more->relation == WIRE_FILTER_EQUAL) && class_of(more->op) == class &&
+	       source != WIRE_FILTER_ANY && !(more->op & WIRE_FILTER_MORE) && operand_sound(&other, types);
 }
 
 /* Whether the text lies behind the tests, within the program, and ends in its only NUL. */
@@ -221,7 +463,7 @@ static bool text_sound(const struct wire_filter *filter, const struct wire_filte
 {
 	size_t begin = sizeof(*filter) + filter->tests * sizeof(*test);
 
-	if (!filter_is_text(test))
+	if (!filter_is_text(test) || filter_more(test))
 		return true;
 	return test->low >= begin && test->low < filter->bytes && test->span >= 1 &&
 	       test->span <= filter->bytes - test->low &&
@@ -229,14 +471,38 @@ static bool text_sound(const struct wire_filter *filter, const struct wire_filte
 		       (const char *)filter + test->low + test->span - 1;
 }
 
-static bool jump_sound(const struct wire_filter *filter, unsigned from, unsigned next)
+/* @starts: a bit for each place where a test begins */
+static bool jump_sound(uint32_t starts, unsigned from, unsigned next)
 {
-	return next >= WIRE_FILTER_NO || (next > from && next < filter->tests);
+	return next >= WIRE_FILTER_NO || (next > from && next < 32 && starts >> next & 1);
+}
+
+/* Return: false: the last test lacks its second half. */
+static bool find_starts(const struct wire_filter *filter, uint32_t *starts)
+{
+	unsigned n = 0;
+
+	_Static_assert((int)WIRE_FILTER_TESTS_MAX <= 32, "a bit for each");
+	*starts = 0;
+	for (; n < filter->tests; n += filter_step(&filter->test[n]))
+		*starts |= UINT32_C(1) << n;
+	return n == filter->tests;
+}
+
+static bool test_sound(const struct wire_filter *filter, unsigned n, uint32_t starts)
+{
+	const struct wire_filter_test *test = &filter->test[n];
+	const struct wire_filter_more *more = filter_more(test);
+
+	return filter_source(test) < WIRE_FILTER_PLACES && operand_sound(test, filter->types) &&
+	       (!more || more_sound(test, more, filter->types)) && text_sound(filter, test) &&
+	       jump_sound(starts, n, test->then) && jump_sound(starts, n, test->otherwise);
 }
 
 int filter_verify(const void *program, size_t room, uint64_t types)
 {
 	const struct wire_filter *filter = (const struct wire_filter *)program;
+	uint32_t starts;
 	bool fixed;
 
 	if ((uintptr_t)program % _Alignof(struct wire_filter) || room < sizeof(*filter) ||
@@ -247,14 +513,11 @@ int filter_verify(const void *program, size_t room, uint64_t types)
 		return -EBADMSG;
 	if (filter->types != types)
 		return -ESTALE;
-	if (format_types_count(types) < 0 || filter->prefix != filter_offset(types, WIRE_ARGS_MAX, &fixed))
+	if (format_types_count(types) < 0 || filter->prefix != filter_offset(types, WIRE_ARGS_MAX, &fixed) ||
+	    !find_starts(filter, &starts))
 		return -EINVAL;
-	for (unsigned n = 0; n < filter->tests; n++) {
-		const struct wire_filter_test *test = &filter->test[n];
-
-		if (!operand_sound(test, types) || !text_sound(filter, test) ||
-		    !jump_sound(filter, n, test->then) || !jump_sound(filter, n, test->otherwise))
+	for (unsigned n = 0; n < filter->tests; n += filter_step(&filter->test[n]))
+		if (!test_sound(filter, n, starts))
 			return -EINVAL;
-	}
 	return 0;
 }

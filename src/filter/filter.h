@@ -14,14 +14,40 @@
 #include "base/number.h"
 #include "wire/wire_filter.h"
 
-/* The thread at the tracepoint: values that a filter can test besides the payload. */
+/*
+ * The thread at the tracepoint: facts that a filter can test besides the payload. Their offsets are in programs. A name that
+ * is not known is WIRE_NULL, or a null pointer if the filter does not test it.
+ */
 struct filter_subject {
 	uint32_t pid;
 	uint32_t tid;
 	uint32_t cpu;
 	uint32_t depth; /* 0 if the session does not count it */
 	uint64_t correlation;
+	const char *thread;  /* the kernel's name of the thread, of 15 bytes at most */
+	const char *program; /* the last part of the executable file's path */
 };
+
+static_assert(offsetof(struct filter_subject, thread) == 24 && sizeof(struct filter_subject) == 40,
+	      "filter_subject");
+
+/* Facts of the subject, as bits. */
+enum filter_fact {
+	FILTER_PID = 1 << 0,
+	FILTER_TID = 1 << 1,
+	FILTER_CPU = 1 << 2,
+	FILTER_DEPTH = 1 << 3,
+	FILTER_CORRELATION = 1 << 4,
+	FILTER_THREAD = 1 << 5,
+	FILTER_PROGRAM = 1 << 6,
+	FILTER_NAMES = FILTER_THREAD | FILTER_PROGRAM,
+};
+
+/* filter_facts - the facts that a verified filter tests: enum filter_fact, or'ed. One that is constant tests none. */
+unsigned filter_facts(const struct wire_filter *filter);
+
+/* filter_fact_name - the name of a fact in expressions. @fact: one of enum filter_fact */
+const char *filter_fact_name(unsigned fact);
 
 /* filter_checksum - of a program's bytes behind its checksum. */
 static inline uint32_t filter_checksum(const void *program, size_t bytes)
@@ -46,7 +72,25 @@ int filter_verify(const void *program, size_t room, uint64_t types);
 /* filter_source - where the operand of a test is: WIRE_FILTER_FIXED, ... */
 static inline unsigned filter_source(const struct wire_filter_test *test)
 {
-	return test->op / WIRE_FILTER_OPS * WIRE_FILTER_OPS;
+	return (test->op & ~(unsigned)WIRE_FILTER_MORE) / WIRE_FILTER_OPS * WIRE_FILTER_OPS;
+}
+
+/* filter_more - the second half of a test; NULL: it has none. */
+static inline const struct wire_filter_more *filter_more(const struct wire_filter_test *test)
+{
+	return test->op & WIRE_FILTER_MORE ? (const struct wire_filter_more *)(const void *)(test + 1) : NULL;
+}
+
+/* filter_other - the other operand of a test, as a test of its own, so that it can be found. @more: has one */
+static inline struct wire_filter_test filter_other(const struct wire_filter_more *more)
+{
+	return (struct wire_filter_test){ .op = more->op, .arg = more->arg, .offset = more->offset };
+}
+
+/* filter_step - the places that a test takes. */
+static inline unsigned filter_step(const struct wire_filter_test *test)
+{
+	return test->op & WIRE_FILTER_MORE ? 2 : 1;
 }
 
 /* filter_op - the operation on arguments of a type; WIRE_FILTER_OPS: none. Strings also have WIRE_FILTER_GLOB. */

@@ -18,7 +18,10 @@
 #include "filter/filter.h"
 #include "wire/wire_event.h"
 
-/* The generated tests, from the end of the array to its beginning. */
+/*
+ * The generated tests, from the end of the array to its beginning. A tree of n tests has n - 1 other nodes, so there is room for
+ * two places for each test.
+ */
 struct code {
 	struct wire_filter_test tests[NODES_MAX];
 	unsigned first;
@@ -30,8 +33,11 @@ static unsigned filter_codegen_generate(struct code *code, const struct node *no
 	unsigned then = node->negated ? no : yes, otherwise = node->negated ? yes : no;
 
 	if (node->kind == NODE_TEST) {
-		struct wire_filter_test *test = &code->tests[--code->first];
+		struct wire_filter_test *test;
 
+		if (node->test.op & WIRE_FILTER_MORE)
+			memcpy(&code->tests[--code->first], &node->more, sizeof(node->more));
+		test = &code->tests[--code->first];
 		*test = node->test;
 		test->then = (uint8_t)then;
 		test->otherwise = (uint8_t)otherwise;
@@ -67,7 +73,7 @@ static bool write_text(char *program, size_t *at, struct wire_filter_test *test,
 {
 	unsigned op = test->op % WIRE_FILTER_WALK;
 
-	if (op != WIRE_FILTER_TEXT && op != WIRE_FILTER_GLOB)
+	if ((op != WIRE_FILTER_TEXT && op != WIRE_FILTER_GLOB) || filter_more(test))
 		return true;
 	if (test->span > WIRE_FILTER_MAX - *at)
 		return false;
@@ -95,10 +101,10 @@ bool filter_codegen(const struct node *root, const char *strings, uint64_t types
 	if (count > WIRE_FILTER_TESTS_MAX)
 		return false;
 	at = sizeof(*filter) + count * sizeof(filter->test[0]);
-	for (unsigned n = 0; n < count; n++) {
+	memcpy(filter->test, &code.tests[code.first], count * sizeof(filter->test[0]));
+	for (unsigned n = 0; n < count; n += filter_step(&filter->test[n])) {
 		struct wire_filter_test *test = &filter->test[n];
 
-		*test = code.tests[code.first + n];
 		test->then = filter_codegen_relocate(test->then, code.first);
 		test->otherwise = filter_codegen_relocate(test->otherwise, code.first);
 		if (!write_text(program, &at, test, strings))

@@ -25,6 +25,7 @@ struct node {
 	bool negated;
 	const struct node *left, *right;
 	struct wire_filter_test test; /* of a string: `low` is its offset in the strings */
+	struct wire_filter_more more; /* if test.op has WIRE_FILTER_MORE */
 };
 
 /*

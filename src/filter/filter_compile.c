@@ -6,8 +6,10 @@
  *	and		unary { "&&" unary }
  *	unary		"!" unary | "(" or ")" | comparison
  *	comparison	operand [ OPERATOR operand ]
+ *	operand		"(" operand ")" | FIELD [ ( "&" | "%" ) NUMBER ] | CONSTANT
  *
- * Behind "!" without parentheses an operand is alone. Each comparison of a number is one test for a range of
+ * A parenthesis may begin a condition or an operand: it is an operand if a comparison follows, so that is tried first. Behind "!"
+ * without parentheses an operand is alone. Each comparison of a number is one test for a range of
  * its type (filter_range.c), so all operators are one. A != is a negated test; a constant on the left is
  * mirrored. Conditions that are always true or always false, such as `u8 > 300`, are removed at once, so only
  * the root can be a constant.
@@ -15,9 +17,8 @@
  * Errors. The first one is in ->fault, with its place in the expression, and every function returns NULL or
  * false up to the top. ->error is -EINVAL until another reason is known.
  *
- * The expression may be hostile and comes into traced programs. Nesting is limited (DEPTH_MAX), nodes and
- * strings have fixed room in one mapping, and there is no malloc. A name that a format gives to a field hides
- * a built-in one.
+ * The expression may be hostile and comes into traced programs. Nesting is limited (FILTER_DEPTH_MAX), nodes and
+ * strings have fixed room in one mapping, and there is no malloc.
  *
  * filter_check() parses without an event: a field is WIRE_END, fits all, and its tests are never run.
  */
@@ -27,80 +28,20 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "filter/filter_codegen.h"
+#include "filter/filter_operand.h"
 #include "filter/filter_range.h"
-#include "filter/filter_lexer.h"
-#include "filter/filter.h"
 #include "wire/wire_enum.h"
 #include "wire/wire_event.h"
 #include "wire/wire_format.h"
 
-enum {
-	DEPTH_MAX = 32, /* of parentheses and ! */
-	TYPO_MAX = 2,	/* a suggested name differs in at most so many letters */
-};
-
-enum operand_kind {
-	OPERAND_FIELD,
-	OPERAND_NUMBER,
-	OPERAND_STRING,
-	OPERAND_NULL,
-};
-
-struct operand {
-	enum operand_kind kind;
-	size_t offset, bytes; /* in the expression */
-	unsigned type;	      /* of a field; of an array: of its elements */
-	bool is_array;	      /* the test is about any element */
-	const char *labels;   /* of a field: the names of its values (wire/wire_enum.h); NULL: it has none */
-	struct wire_filter_test test; /* of a field: op, offset, arg */
-	long double number;
-	size_t string, string_bytes; /* in parser.strings, with NUL */
-};
-
-struct parser {
-	const char *text;
-	const char *format_text, *enums;
-	struct format format;
-	uint64_t types;
-	struct token token;
-	struct filter_error *fault;
-	int error;
-	bool any_field; /* no event is known: each name is a field, and fits */
-	unsigned depth, node_count;
-	size_t string_bytes;
-	struct node nodes[NODES_MAX];
-	char strings[WIRE_FILTER_MAX];
-};
-
 static struct node *parse_or(struct parser *parser);
-
-static bool too_long(struct parser *parser)
-{
-	parser->error = -E2BIG;
-	return filter_error_set(parser->fault, 0, strlen(parser->text),
-				"this filter is too long: 24 bytes, 24 for each comparison, and the strings; "
-				"at most %d bytes",
-				WIRE_FILTER_MAX);
-}
-
-static bool filter_compile_advance(struct parser *parser)
-{
-	return filter_token_next(parser->text, parser->token.offset + parser->token.bytes, &parser->token,
-				 parser->fault);
-}
-
-static bool blame_token(struct parser *parser, const char *message)
-{
-	return filter_error_set(parser->fault, parser->token.offset, parser->token.bytes, "%s", message);
-}
 
 static struct node *add_node(struct parser *parser, enum node_kind kind)
 {
 	struct node *node = &parser->nodes[parser->node_count];
 
 	if (parser->node_count == NODES_MAX) {
-		too_long(parser);
+		filter_too_long(parser);
 		return NULL;
 	}
 	parser->node_count++;
@@ -108,242 +49,26 @@ static struct node *add_node(struct parser *parser, enum node_kind kind)
 	return node;
 }
 
-/* ---- Fields ---- */
-
-static unsigned filter_compile_least(unsigned a, unsigned b)
-{
-	return a < b ? a : b;
-}
-
-/* The Levenshtein distance: how many letters must be added, removed or replaced. */
-static unsigned filter_compile_distance(const char *a, size_t a_bytes, const char *b)
-{
-	unsigned row[FORMAT_FIELD_NAME_MAX + 1];
-	size_t b_bytes = strlen(b);
-
-	for (size_t n = 0; n <= b_bytes; n++)
-		row[n] = (unsigned)n;
-	for (size_t m = 0; m < a_bytes; m++) {
-		unsigned diagonal = row[0]++;
-
-		for (size_t n = 0; n < b_bytes; n++) {
-			unsigned replaced = diagonal + (a[m] != b[n]);
-
-			diagonal = row[n + 1];
-			row[n + 1] =
-				filter_compile_least(replaced, filter_compile_least(row[n], diagonal) + 1);
-		}
-	}
-	return row[b_bytes];
-}
-
-static bool blame_name(struct parser *parser)
-{
-	static const char built_in[][12] = { "pid", "tid", "cpu", "depth", "correlation" };
-	const struct token *token = &parser->token;
-	const char *word = parser->text + token->offset, *meant = NULL;
-	unsigned best = TYPO_MAX + 1;
-	char list[256] = "", hint[FORMAT_FIELD_NAME_MAX + 32] = "";
-	size_t used = 0;
-
-	for (unsigned n = 0; n < parser->format.count + sizeof(built_in) / sizeof(built_in[0]); n++) {
-		const char *name = n < parser->format.count ? parser->format.fields[n].name
-							    : built_in[n - parser->format.count];
-		unsigned far = token->bytes <= FORMAT_FIELD_NAME_MAX
-				       ? filter_compile_distance(word, token->bytes, name)
-				       : best;
-
-		if (far < best && far < strlen(name)) {
-			best = far;
-			meant = name;
-		}
-		if (n < parser->format.count && used < sizeof(list))
-			used += (size_t)snprintf(list + used, sizeof(list) - used, n ? ", %s" : "%s", name);
-	}
-	if (used >= sizeof(list))
-		memcpy(list + sizeof(list) - 4, "...", 4);
-	if (meant)
-		snprintf(hint, sizeof(hint), "; did you mean '%s'?", meant);
-	return filter_error_set(parser->fault, token->offset, token->bytes, "there is no field '%.*s'%s%s %s",
-				(int)(token->bytes < 40 ? token->bytes : 40), word, hint,
-				meant ? " it has:" : "; it has:", *list ? list : "none");
-}
-
-/* Find a field by its name or as argN. Return: its number; -1: there is none. */
-static int filter_compile_find_field(const struct parser *parser, const char *word, size_t bytes)
-{
-	const struct format *format = &parser->format;
-
-	for (unsigned n = 0; n < format->count; n++)
-		if (strlen(format->fields[n].name) == bytes &&
-		    memcmp(format->fields[n].name, word, bytes) == 0)
-			return (int)n;
-	/* Behind the names: an event may have a field that is called arg2 and is the third. */
-	for (unsigned n = 0; n < format->count; n++) {
-		char name[8];
-
-		if ((size_t)snprintf(name, sizeof(name), "arg%u", n + 1) == bytes &&
-		    memcmp(name, word, bytes) == 0)
-			return (int)n;
-	}
-	return -1;
-}
-
-static const char *find_labels(const struct parser *parser, const struct format_field *field)
-{
-	const char *name = parser->format_text + field->spec + field->spec_bytes + 1;
-
-	return field->enum_bytes ? wire_enum_find(parser->enums, name, field->enum_bytes - 2u) : NULL;
-}
-
-static void set_array(const struct parser *parser, struct operand *operand, unsigned arg, bool count)
-{
-	const struct format_field *field = &parser->format.fields[arg];
-
-	operand->kind = OPERAND_FIELD;
-	operand->is_array = !count;
-	operand->type = count ? WIRE_U16 : field->type == WIRE_ARRAY ? field->element : WIRE_U8;
-	operand->labels = count ? NULL : find_labels(parser, field);
-	operand->test = (struct wire_filter_test){
-		.op = (uint8_t)(filter_op(operand->type) | (count ? WIRE_FILTER_COUNT : WIRE_FILTER_ANY)),
-		.arg = (uint8_t)arg,
-	};
-}
-
-static void set_field(const struct parser *parser, struct operand *operand, unsigned arg)
-{
-	bool fixed;
-	unsigned offset = filter_offset(parser->types, arg, &fixed);
-
-	operand->kind = OPERAND_FIELD;
-	operand->type = parser->format.fields[arg].type;
-	operand->labels = find_labels(parser, &parser->format.fields[arg]);
-	operand->test = (struct wire_filter_test){
-		.op = (uint8_t)(filter_op(operand->type) | (fixed ? WIRE_FILTER_FIXED : WIRE_FILTER_WALK)),
-		.arg = (uint8_t)arg,
-		.offset = (uint16_t)(fixed ? offset : 0),
-	};
-}
-
-static void set_subject(struct operand *operand, size_t offset)
-{
-	const bool wide = offset == offsetof(struct filter_subject, correlation);
-
-	operand->kind = OPERAND_FIELD;
-	operand->type = wide ? WIRE_U64 : WIRE_U32;
-	operand->test = (struct wire_filter_test){
-		.op = WIRE_FILTER_SUBJECT | (wide ? WIRE_FILTER_64 : WIRE_FILTER_32),
-		.offset = (uint16_t)offset,
-	};
-}
-
-static bool set_word(struct parser *parser, struct operand *operand)
-{
-	static const struct {
-		char word[12]; /* not a pointer, which would have to be relocated at the start */
-		enum operand_kind kind;
-		unsigned value; /* a number; of a field: its offset in the subject */
-	} words[] = {
-		{ "pid", OPERAND_FIELD, offsetof(struct filter_subject, pid) },
-		{ "tid", OPERAND_FIELD, offsetof(struct filter_subject, tid) },
-		{ "cpu", OPERAND_FIELD, offsetof(struct filter_subject, cpu) },
-		{ "depth", OPERAND_FIELD, offsetof(struct filter_subject, depth) },
-		{ "correlation", OPERAND_FIELD, offsetof(struct filter_subject, correlation) },
-		{ "true", OPERAND_NUMBER, 1 },
-		{ "false", OPERAND_NUMBER, 0 },
-		{ "NULL", OPERAND_NULL, 0 },
-		{ "null", OPERAND_NULL, 0 },
-	};
-	const char *word = parser->text + operand->offset;
-	const size_t suffix = strlen(FILTER_COUNT);
-	const bool count =
-		operand->bytes > suffix && memcmp(word + operand->bytes - suffix, FILTER_COUNT, suffix) == 0;
-	int field = filter_compile_find_field(parser, word, operand->bytes - (count ? suffix : 0));
-
-	if (field >= 0) {
-		const unsigned type = parser->format.fields[field].type;
-		const bool is_array = type == WIRE_ARRAY || type == WIRE_BYTES;
-
-		if (count && !is_array)
-			return filter_error_set(parser->fault, operand->offset, operand->bytes,
-						"this is not an array: only arrays have a count");
-		if (is_array)
-			set_array(parser, operand, (unsigned)field, count);
-		else
-			set_field(parser, operand, (unsigned)field);
-		return true;
-	}
-	for (size_t n = 0; n < sizeof(words) / sizeof(words[0]); n++) {
-		if (strlen(words[n].word) != operand->bytes ||
-		    memcmp(words[n].word, word, operand->bytes) != 0)
-			continue;
-		operand->kind = words[n].kind;
-		operand->number = words[n].value;
-		if (operand->kind == OPERAND_FIELD)
-			set_subject(operand, words[n].value);
-		return true;
-	}
-	if (!parser->any_field)
-		return blame_name(parser);
-	operand->kind = OPERAND_FIELD;
-	operand->type = WIRE_END;
-	return true;
-}
-
 /* ---- Comparisons ---- */
 
-static bool filter_compile_keep_string(struct parser *parser, struct operand *operand, const char *string,
-				       size_t bytes)
+static void filter_compile_set(struct node *node, const struct operand *field)
 {
-	if (bytes >= sizeof(parser->strings) - parser->string_bytes)
-		return too_long(parser);
-	operand->string = parser->string_bytes;
-	operand->string_bytes = bytes + 1;
-	memcpy(parser->strings + parser->string_bytes, string, bytes);
-	parser->strings[parser->string_bytes + bytes] = '\0';
-	parser->string_bytes += bytes + 1;
-	return true;
-}
-
-static bool parse_operand(struct parser *parser, struct operand *operand)
-{
-	const struct token *token = &parser->token;
-
-	*operand = (struct operand){ .offset = token->offset, .bytes = token->bytes };
-	switch (token->kind) {
-	case TOKEN_WORD:
-		return set_word(parser, operand) && filter_compile_advance(parser);
-	case TOKEN_NUMBER:
-		operand->kind = OPERAND_NUMBER;
-		operand->number = token->number;
-		return filter_compile_advance(parser);
-	case TOKEN_STRING:
-		operand->kind = OPERAND_STRING;
-		return filter_compile_keep_string(parser, operand, token->string, token->string_bytes) &&
-		       filter_compile_advance(parser);
-	case TOKEN_END:
-		return blame_token(parser,
-				   "the expression ends here; expected a field, a number or a string");
-	default:
-		return blame_token(parser, "expected a field, a number or a string here");
-	}
-}
-
-static bool blame_operand(struct parser *parser, const struct operand *marked, const struct operand *field,
-			  const char *message)
-{
-	return filter_error_set(parser->fault, marked->offset, marked->bytes, "%.*s %s", (int)field->bytes,
-				parser->text + field->offset, message);
+	node->test = field->test;
+	node->more = (struct wire_filter_more){
+		.change = (uint8_t)field->change,
+		.has_sign = field->change && field->has_sign,
+		.by = field->by,
+	};
 }
 
 static bool compare_string(struct parser *parser, struct node *node, const struct operand *field,
 			   struct operand *constant)
 {
 	if (constant->kind == OPERAND_NUMBER)
-		return blame_operand(parser, constant, field,
-				     "is a string: compare it with a string between two \"");
+		return filter_blame_operand(parser, constant, field,
+					    "is a string: compare it with a string between two \"");
 	if (constant->kind == OPERAND_NULL &&
-	    !filter_compile_keep_string(parser, constant, WIRE_NULL, sizeof(WIRE_NULL) - 1))
+	    !filter_keep_string(parser, constant, WIRE_NULL, sizeof(WIRE_NULL) - 1))
 		return false;
 	node->test = field->test;
 	node->test.low = constant->string;
@@ -378,7 +103,7 @@ static bool resolve_label(struct parser *parser, const struct operand *field, en
 	struct wire_label label;
 
 	if (comparison != COMPARE_EQ)
-		return blame_operand(parser, constant, field, "has names: compare them with == or !=");
+		return filter_blame_operand(parser, constant, field, "has names: compare them with == or !=");
 	while (wire_enum_next(&at, &label)) {
 		if (label.bytes + 1 != constant->string_bytes || memcmp(label.text, name, label.bytes) != 0)
 			continue;
@@ -399,15 +124,15 @@ static bool compare_number(struct parser *parser, struct node *node, const struc
 		return false;
 
 	if (constant->kind == OPERAND_STRING)
-		return blame_operand(parser, constant, field,
-				     field->type == WIRE_CHAR
-					     ? "is a character: compare it with one between two '"
-					     : "is a number: compare it with a number");
+		return filter_blame_operand(parser, constant, field,
+					    field->type == WIRE_CHAR
+						    ? "is a character: compare it with one between two '"
+						    : "is a number: compare it with a number");
 	if (constant->kind == OPERAND_NULL && field->type != WIRE_PTR)
-		return blame_operand(parser, constant, field,
-				     "is a number: only strings and pointers can be NULL");
+		return filter_blame_operand(parser, constant, field,
+					    "is a number: only strings and pointers can be NULL");
 	range = range_of(field->type, comparison, constant->number);
-	node->test = field->test;
+	filter_compile_set(node, field);
 	node->test.low = range.low;
 	node->test.span = range.span;
 	if (range.kind == RANGE_ALWAYS && field->is_array) {
@@ -459,47 +184,136 @@ static struct node *parse_bare(struct parser *parser, const struct operand *oper
 		return NULL;
 	}
 	if (operand->is_array) {
-		blame_operand(parser, operand, operand, "is an array: compare its elements or its count");
+		filter_blame_operand(parser, operand, operand,
+				     "is an array: compare its elements or its count");
 		return NULL;
 	}
 	if (operand->type == WIRE_STR) {
-		blame_operand(parser, operand, operand, "is a string: compare it with == or !=");
+		filter_blame_operand(parser, operand, operand, "is a string: compare it with == or !=");
 		return NULL;
 	}
 	return filter_compile_compare(parser, operand, COMPARE_NE, &parser->token, &zero);
 }
 
-static struct node *parse_comparison(struct parser *parser)
+static const enum comparison mirrored[] = { COMPARE_EQ, COMPARE_NE, COMPARE_GT,
+					    COMPARE_GE, COMPARE_LT, COMPARE_LE };
+
+/* The kind of values that can be compared with each other. */
+static const char *kind_of(unsigned type)
 {
-	static const enum comparison mirrored[] = { COMPARE_EQ, COMPARE_NE, COMPARE_GT,
-						    COMPARE_GE, COMPARE_LT, COMPARE_LE };
-	struct operand left, right;
-	struct token operator;
+	return type == WIRE_STR		    ? "a string"
+	       : filter_type_is_float(type) ? "a floating-point number"
+					    : "an integer";
+}
+
+/* Whether two fields can be compared. */
+static bool is_pair(struct parser *parser, const struct operand *one, const struct operand *other,
+		    const struct token *operator)
+{
+	const size_t begin = one->offset < other->offset ? one->offset : other->offset,
+		     end = one->offset < other->offset ? other->offset + other->bytes
+						       : one->offset + one->bytes;
+	const char *kind = kind_of(one->type), *other_kind = kind_of(other->type);
+
+	if (kind != other_kind)
+		return filter_error_set(parser->fault, begin, end - begin, "%.*s is %s, and %.*s %s",
+					(int)one->bytes, parser->text + one->offset, kind, (int)other->bytes,
+					parser->text + other->offset, other_kind);
+	if (other->is_array || (one->is_array && other->change))
+		return filter_error_set(
+			parser->fault, begin, end - begin,
+			"an array is compared with one value, not with another array or a value "
+			"that has & or %%");
+	if (other->change)
+		return filter_error_set(parser->fault, begin, end - begin,
+					"of two fields only one can have & or %%");
+	if (one->type == WIRE_STR && operator->comparison != COMPARE_EQ && operator->comparison != COMPARE_NE)
+		return filter_error_set(parser->fault, operator->offset, operator->bytes,
+					"strings are compared with == or !=");
+	return true;
+}
+
+static struct node *compare_fields(struct parser *parser, const struct operand *one,
+				   const struct operand *other, const struct token *operator)
+{
+	static const uint8_t relations[] = {
+		[COMPARE_EQ] = WIRE_FILTER_EQUAL,   [COMPARE_NE] = WIRE_FILTER_EQUAL,
+		[COMPARE_LT] = WIRE_FILTER_LESS,    [COMPARE_LE] = WIRE_FILTER_LESS_EQUAL,
+		[COMPARE_GT] = WIRE_FILTER_GREATER, [COMPARE_GE] = WIRE_FILTER_GREATER_EQUAL,
+	};
+	const bool swaps = !one->is_array && (other->is_array || other->change);
+	const enum comparison comparison = swaps ? mirrored[operator->comparison] : operator->comparison;
+	const struct operand *first = swaps ? other : one, *second = swaps ? one : other;
+	struct node *node = add_node(parser, NODE_TEST);
+
+	if (!node || one->type == WIRE_END || other->type == WIRE_END)
+		return node;
+	if (!is_pair(parser, first, second, operator))
+		return NULL;
+	filter_compile_set(node, first);
+	node->negated = comparison == COMPARE_NE;
+	node->test.op |= WIRE_FILTER_MORE;
+	node->more.op = second->test.op;
+	node->more.arg = second->test.arg;
+	node->more.offset = second->test.offset;
+	node->more.relation = relations[comparison];
+	if (!first->change)
+		node->more.has_sign = filter_type_has_sign(first->type);
+	node->more.other_has_sign = filter_type_has_sign(second->type);
+	return node;
+}
+
+/* A comparison whose left operand has been read, with the operator as the present token. */
+static struct node *parse_right(struct parser *parser, const struct operand *left)
+{
+	const struct token operator= { .kind = TOKEN_COMPARISON,
+				       .comparison = parser->token.comparison,
+				       .offset = parser->token.offset,
+				       .bytes = parser->token.bytes };
+	struct operand right, constant;
 	struct node *node;
 
-	if (!parse_operand(parser, &left))
+	if (!filter_advance(parser) || !filter_operand(parser, &right))
 		return NULL;
-	if (parser->token.kind != TOKEN_COMPARISON)
-		return parse_bare(parser, &left);
-	operator= parser->token;
-	if (!filter_compile_advance(parser) || !parse_operand(parser, &right))
-		return NULL;
-	if ((left.kind == OPERAND_FIELD) == (right.kind == OPERAND_FIELD)) {
-		filter_error_set(parser->fault, left.offset, right.offset + right.bytes - left.offset,
-				 left.kind == OPERAND_FIELD
-					 ? "two fields: compare a field with a constant"
-					 : "two constants: compare a field with a constant");
+	constant = left->kind == OPERAND_FIELD ? right : *left;
+	if (left->kind != OPERAND_FIELD && right.kind != OPERAND_FIELD) {
+		filter_error_set(parser->fault, left->offset, right.offset + right.bytes - left->offset,
+				 "two constants: compare a field with a constant");
 		return NULL;
 	}
-	if (left.kind == OPERAND_FIELD)
-		node = filter_compile_compare(parser, &left, operator.comparison, &operator, & right);
+	if (left->kind == right.kind)
+		node = compare_fields(parser, left, &right, &operator);
+	else if (left->kind == OPERAND_FIELD)
+		node = filter_compile_compare(parser, left, operator.comparison, &operator, & constant);
 	else
-		node = filter_compile_compare(parser, &right, mirrored[operator.comparison], &operator, &left);
+		node = filter_compile_compare(parser, &right, mirrored[operator.comparison], &operator, &constant);
 	if (node && parser->token.kind == TOKEN_COMPARISON) {
-		blame_token(parser, "comparisons cannot be chained: write a < b && b < c");
+		filter_blame_token(parser, "comparisons cannot be chained: write a < b && b < c");
 		return NULL;
 	}
 	return node;
+}
+
+static struct node *parse_comparison(struct parser *parser)
+{
+	struct operand left;
+
+	if (!filter_operand(parser, &left))
+		return NULL;
+	return parser->token.kind == TOKEN_COMPARISON ? parse_right(parser, &left)
+						      : parse_bare(parser, &left);
+}
+
+/* Read an operand in parentheses before a comparison. Return: false, and nothing is read: it is something else. */
+static bool parse_left(struct parser *parser, struct operand *left)
+{
+	const size_t begin = parser->token.offset, string_bytes = parser->string_bytes;
+
+	if (filter_operand(parser, left) && parser->token.kind == TOKEN_COMPARISON)
+		return true;
+	parser->string_bytes = string_bytes;
+	filter_token_next(parser->text, begin, &parser->token, parser->fault);
+	return false;
 }
 
 /* ---- Conditions ---- */
@@ -509,7 +323,7 @@ static struct node *parse_parentheses(struct parser *parser)
 	size_t open = parser->token.offset;
 	struct node *node;
 
-	if (!filter_compile_advance(parser))
+	if (!filter_advance(parser))
 		return NULL;
 	node = parse_or(parser);
 	if (!node)
@@ -519,13 +333,13 @@ static struct node *parse_parentheses(struct parser *parser)
 		return NULL;
 	}
 	if (parser->token.kind != TOKEN_CLOSE) {
-		blame_token(parser, "expected &&, || or ) before this");
+		filter_blame_token(parser, "expected &&, || or ) before this");
 		return NULL;
 	}
-	if (!filter_compile_advance(parser))
+	if (!filter_advance(parser))
 		return NULL;
 	if (parser->token.kind == TOKEN_COMPARISON) {
-		blame_token(parser, "a condition in parentheses cannot be compared");
+		filter_blame_token(parser, "a condition in parentheses cannot be compared");
 		return NULL;
 	}
 	return node;
@@ -539,16 +353,22 @@ static struct node *parse_not(struct parser *parser)
 	struct operand operand;
 	struct node *node;
 
-	if (!filter_compile_advance(parser))
+	if (!filter_advance(parser))
 		return NULL;
 	bare = parser->token.kind != TOKEN_NOT && parser->token.kind != TOKEN_OPEN;
 	if (!bare) {
 		node = parse_unary(parser);
 	} else {
-		if (!parse_operand(parser, &operand))
+		if (!filter_operand(parser, &operand))
 			return NULL;
 		if (parser->token.kind == TOKEN_COMPARISON) {
-			blame_token(parser, "! before a comparison: put the comparison in parentheses");
+			filter_blame_token(parser,
+					   "! before a comparison: put the comparison in parentheses");
+			return NULL;
+		}
+		if (operand.change) {
+			filter_error_set(parser->fault, operand.offset, operand.bytes,
+					 "! before & or %%: put the operand in parentheses");
 			return NULL;
 		}
 		node = parse_bare(parser, &operand);
@@ -560,14 +380,17 @@ static struct node *parse_not(struct parser *parser)
 
 static struct node *parse_unary(struct parser *parser)
 {
+	struct operand left;
 	struct node *node;
 
+	if (parser->token.kind == TOKEN_OPEN && parse_left(parser, &left))
+		return parse_right(parser, &left);
 	if (parser->token.kind != TOKEN_NOT && parser->token.kind != TOKEN_OPEN)
 		return parse_comparison(parser);
-	if (parser->depth == DEPTH_MAX) {
+	if (parser->depth == FILTER_DEPTH_MAX) {
 		parser->error = -E2BIG;
 		filter_error_set(parser->fault, parser->token.offset, parser->token.bytes,
-				 "more than %d nested parentheses and !", DEPTH_MAX);
+				 "more than %d nested parentheses and !", FILTER_DEPTH_MAX);
 		return NULL;
 	}
 	parser->depth++;
@@ -602,7 +425,7 @@ static struct node *parse_and(struct parser *parser)
 	struct node *node = parse_unary(parser), *right;
 
 	while (node && parser->token.kind == TOKEN_AND) {
-		right = filter_compile_advance(parser) ? parse_unary(parser) : NULL;
+		right = filter_advance(parser) ? parse_unary(parser) : NULL;
 		node = right ? filter_compile_join(parser, NODE_AND, node, right) : NULL;
 	}
 	return node;
@@ -613,7 +436,7 @@ static struct node *parse_or(struct parser *parser)
 	struct node *node = parse_and(parser), *right;
 
 	while (node && parser->token.kind == TOKEN_OR) {
-		right = filter_compile_advance(parser) ? parse_and(parser) : NULL;
+		right = filter_advance(parser) ? parse_and(parser) : NULL;
 		node = right ? filter_compile_join(parser, NODE_OR, node, right) : NULL;
 	}
 	return node;
@@ -621,12 +444,12 @@ static struct node *parse_or(struct parser *parser)
 
 static struct node *filter_compile_parse(struct parser *parser)
 {
-	struct node *node = filter_compile_advance(parser) ? parse_or(parser) : NULL;
+	struct node *node = filter_advance(parser) ? parse_or(parser) : NULL;
 
 	if (!node || parser->token.kind == TOKEN_END)
 		return node;
-	blame_token(parser, parser->token.kind == TOKEN_CLOSE ? "there is no ( for this )"
-							      : "expected && or || before this");
+	filter_blame_token(parser, parser->token.kind == TOKEN_CLOSE ? "there is no ( for this )"
+								     : "expected && or || before this");
 	return NULL;
 }
 
@@ -669,7 +492,7 @@ static int filter_compile_parsed(struct parser *parser, struct wire_filter *out,
 		return parser->error;
 	if (filter_codegen(node, parser->strings, parser->types, out, room))
 		return 0;
-	too_long(parser);
+	filter_too_long(parser);
 	return parser->error;
 }
 

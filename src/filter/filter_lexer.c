@@ -161,7 +161,8 @@ static bool read_operator(const char *text, struct token *token, struct filter_e
 		{ "<", TOKEN_COMPARISON, COMPARE_LT },	{ ">", TOKEN_COMPARISON, COMPARE_GT },
 		{ "&&", TOKEN_AND, COMPARE_EQ },	{ "||", TOKEN_OR, COMPARE_EQ },
 		{ "!", TOKEN_NOT, COMPARE_EQ },		{ "(", TOKEN_OPEN, COMPARE_EQ },
-		{ ")", TOKEN_CLOSE, COMPARE_EQ },
+		{ ")", TOKEN_CLOSE, COMPARE_EQ },	{ "&", TOKEN_BITS, COMPARE_EQ },
+		{ "%", TOKEN_REMAINDER, COMPARE_EQ },
 	};
 	const char *at = text + token->offset;
 
@@ -178,8 +179,6 @@ static bool read_operator(const char *text, struct token *token, struct filter_e
 	switch (*at) {
 	case '=':
 		return filter_error_set(fault, token->offset, 1, "there is no operator =: write ==");
-	case '&':
-		return filter_error_set(fault, token->offset, 1, "there is no operator &: write &&");
 	case '|':
 		return filter_error_set(fault, token->offset, 1, "there is no operator |: write ||");
 	default:
@@ -208,8 +207,9 @@ static bool read_token(const char *text, struct token *token, struct filter_erro
 		token->kind = TOKEN_NUMBER;
 		return filter_lexer_read_number(text, token, fault);
 	}
-	if (filter_lexer_is_word(*at)) {
+	if (filter_lexer_is_word(at[*at == FILTER_FACT])) {
 		token->kind = TOKEN_WORD;
+		token->bytes = *at == FILTER_FACT;
 		while (filter_lexer_is_word(at[token->bytes]))
 			token->bytes++;
 		/* The suffix belongs to the word: there is no operator that it could be. */

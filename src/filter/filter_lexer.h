@@ -9,17 +9,20 @@
 #include "filter/filter_error.h"
 #include "wire/wire_filter.h"
 
+#define FILTER_FACT  '$'      /* in front of the name of a fact: not a field */
 #define FILTER_COUNT ".count" /* behind the name of an array: the number of its elements */
 
 enum token_kind {
 	TOKEN_END,
-	TOKEN_WORD,
+	TOKEN_WORD,   /* perhaps with a $ in front */
 	TOKEN_NUMBER, /* or a character */
 	TOKEN_STRING,
 	TOKEN_COMPARISON,
 	TOKEN_AND,
 	TOKEN_OR,
 	TOKEN_NOT,
+	TOKEN_BITS,	 /* & */
+	TOKEN_REMAINDER, /* % */
 	TOKEN_OPEN,
 	TOKEN_CLOSE,
 	TOKEN_WRONG, /* the error is set */

@@ -112,6 +112,33 @@ bool session_ask_beforehand(void)
 	return true;
 }
 
+void session_thread_name(char name[SESSION_THREAD_NAME])
+{
+	const int saved = errno;
+
+	memset(name, 0, SESSION_THREAD_NAME);
+	if (cached)
+		memcpy(name, cached->name, sizeof(cached->name));
+	else
+		prctl(PR_GET_NAME, name, 0, 0, 0);
+	errno = saved;
+}
+
+void session_program_name(char *name, size_t room)
+{
+	const int saved = errno;
+	char path[WIRE_NAME_TEXT_MAX + 1] = "";
+	const char *exe = cached ? cached->exe : path, *slash;
+
+	if (!cached && readlink("/proc/self/exe", path, sizeof(path) - 1) < 0)
+		path[0] = 0;
+	slash = strrchr(exe, '/');
+	exe = slash ? slash + 1 : exe;
+	memcpy(name, exe, strnlen(exe, room - 1) + 1);
+	name[room - 1] = 0;
+	errno = saved;
+}
+
 static enum ring_result names_announce_process(struct session *session, uint32_t pid, uint32_t parent,
 					       const char *exe, const char *command, uint32_t self,
 					       uint64_t since)

@@ -307,6 +307,19 @@ int session_populate(struct session *session);
 /* session_ask_beforehand - the part of it that asks for names. Return: false: no memory. */
 bool session_ask_beforehand(void);
 
+enum {
+	SESSION_THREAD_NAME = 16, /* bytes, with the NUL */
+};
+
+/*
+ * session_thread_name - the kernel's name of the calling thread; after session_ask_beforehand(), which promises that there are no system
+ * calls, the name that the process had then.
+ * session_program_name - the last part of the path of the process's executable file. @room: at most WIRE_NAME_TEXT_MAX + 1 are needed
+ * Context: any thread, signal handlers.
+ */
+void session_thread_name(char name[SESSION_THREAD_NAME]);
+void session_program_name(char *name, size_t room);
+
 /* An event to be registered; the strings live at least as long as the call. */
 struct session_event {
 	const char *name;

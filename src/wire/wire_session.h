@@ -26,7 +26,7 @@
 #define WIRE_SESSION_MAGIC "BURINSES"
 
 enum {
-	WIRE_SESSION_VERSION = 14,
+	WIRE_SESSION_VERSION = 15,
 	WIRE_REFUSALS_MAX = 32,
 	WIRE_RULES_MAX = 2048,	  /* bytes of the rules */
 	WIRE_PROCESSES_MAX = 512, /* processes that a session can list */

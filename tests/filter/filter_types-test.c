@@ -67,7 +67,7 @@ static void arrays_and_names(void **state)
 		{ "other == \"X\"", "other is a number" },
 		{ "state.count == 1", "only arrays have a count" },
 		{ "list", "list is an array" },
-		{ "list == reals", "two fields" },
+		{ "list == reals", "list is an integer, and reals a floating-point number" },
 	};
 
 	(void)state;

@@ -22,7 +22,9 @@ enum {
 	KINDS
 };
 
-static const struct filter_subject subject = { 4242, 4243, 3, 2, UINT64_C(0xfedcba9876543210) };
+static const struct filter_subject subject = {
+	4242, 4243, 3, 2, UINT64_C(0xfedcba9876543210), "worker", NULL
+};
 
 static void run(const struct wire_filter *filter, const uint8_t *data, size_t size)
 {

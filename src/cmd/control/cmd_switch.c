@@ -17,6 +17,7 @@
 #include "cmd/target_argument.h"
 #include "cmd/unknown_events.h"
 #include "control/listing.h"
+#include "filter/filter.h"
 #include "filter/filter_entry.h"
 
 struct request {
@@ -57,20 +58,26 @@ static int blame_filter(const struct request *request, const char *event, const 
 	return CMD_USAGE;
 }
 
-/* Return: 0 or CMD_USAGE. */
-static int cmd_switch_compile(const struct request *request, const struct listed_event *event,
+/* @in_kernel: burin.ko runs the filter. Return: 0 or CMD_USAGE. */
+static int cmd_switch_compile(const struct request *request, bool in_kernel, const struct listed_event *event,
 			      struct filter_entry *compiled)
 {
 	struct filter_error fault;
+	unsigned unknown;
 
-	if (filter_entry_make(compiled, request->where, event->format, event->enums, event->types, &fault) ==
+	if (filter_entry_make(compiled, request->where, event->format, event->enums, event->types, &fault) !=
 	    0)
+		return blame_filter(request, event->name, &fault);
+	unknown = filter_facts((const struct wire_filter *)compiled->bytes) &
+		  (FILTER_DEPTH | FILTER_CORRELATION | FILTER_PROGRAM);
+	if (!in_kernel || !unknown)
 		return 0;
-	return blame_filter(request, event->name, &fault);
+	return cmd_usage("%s: events of the kernel have no %s; use pid or thread", event->name,
+			 filter_fact_name(unknown & -unknown));
 }
 
 /* Compile the filter for each selected event: their fields differ. Return: 0 or CMD_USAGE. */
-static int compile_all(const struct request *request, const struct listing *listing,
+static int compile_all(const struct request *request, bool in_kernel, const struct listing *listing,
 		       struct filter_entry *filters)
 {
 	struct filter_error fault;
@@ -81,7 +88,7 @@ static int compile_all(const struct request *request, const struct listing *list
 	for (unsigned n = 0; n < listing->count; n++) {
 		if (!cmd_switch_is_selected(request, &listing->events[n]))
 			continue;
-		if (cmd_switch_compile(request, &listing->events[n], &filters[n]) != 0)
+		if (cmd_switch_compile(request, in_kernel, &listing->events[n], &filters[n]) != 0)
 			return CMD_USAGE;
 		matched = true;
 	}
@@ -176,7 +183,7 @@ static int try_to_apply(const struct request *request, struct session *session, 
 	if (!filters)
 		result = cmd_failed("out of memory");
 	else
-		result = compile_all(request, &listing, filters);
+		result = compile_all(request, session->device, &listing, filters);
 	if (!result)
 		result = begin_change(session, target);
 	if (!result) {

@@ -101,6 +101,7 @@ static bool cmd_watch_resolve(struct watch *watch, uint32_t id, struct trigger *
 	const struct event_table *table = &watch->live.drain.table;
 	const struct wire_event *event = &table->entries[id - 1];
 	struct filter_error fault;
+	unsigned names;
 
 	trigger->resolved = true;
 	trigger->matches = watch->on[0] && glob_match(watch->on_kernel ? watch->on_kernel : watch->on[0],
@@ -110,8 +111,16 @@ static bool cmd_watch_resolve(struct watch *watch, uint32_t id, struct trigger *
 	trigger->filter = aligned_alloc(WIRE_FILTER_ALIGN, WIRE_FILTER_MAX);
 	if (trigger->filter &&
 	    filter_compile(watch->where, table_text(table, event->format), table_text(table, event->enums),
-			   event->types, (struct wire_filter *)trigger->filter, WIRE_FILTER_MAX, &fault) == 0)
-		return true;
+			   event->types, (struct wire_filter *)trigger->filter, WIRE_FILTER_MAX,
+			   &fault) == 0) {
+		names = filter_facts((const struct wire_filter *)trigger->filter) & FILTER_NAMES;
+		if (!names)
+			return true;
+		filter_error_set(
+			&fault, 0, strlen(watch->where),
+			"the %s of a record is not known before it is read from a trace; use pid or tid",
+			filter_fact_name(names & -names));
+	}
 	trigger->matches = false;
 	cmd_failed("%s: %s", table_text(table, event->name),
 		   trigger->filter ? fault.message : "out of memory");
@@ -124,8 +133,11 @@ static void on_record(void *data, const struct live_event *event)
 {
 	struct watch *watch = data;
 	struct trigger *trigger = &watch->triggers[event->id - 1];
-	const struct filter_subject subject = { event->pid, event->tid, event->cpu, event->depth,
-						event->correlation };
+	const struct filter_subject subject = { .pid = event->pid,
+						.tid = event->tid,
+						.cpu = event->cpu,
+						.depth = event->depth,
+						.correlation = event->correlation };
 
 	if (!trigger->resolved)
 		cmd_watch_resolve(watch, event->id, trigger);

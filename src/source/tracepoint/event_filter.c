@@ -15,6 +15,7 @@
 #include "ring/section_rseq.h"
 #include "filter/filter.h"
 #include "session/events/condition_counts.h"
+#include "wire/wire_names.h"
 #include "source/tracepoint/callback.h"
 #include "source/tracepoint/commit.h"
 #include "source/tracepoint/event_filter.h"
@@ -26,7 +27,13 @@ enum {
 	COPY_ABSENT,
 	COPY_BEGUN,
 	COPY_VALID,
-	COPY_TESTS_SUBJECT /* valid, and it tests the subject */
+	COPY_TESTS_SUBJECT, /* valid, and it tests the subject ... */
+	COPY_TESTS_NAMES    /* ... also its names */
+};
+
+/* Room for the names of the subject, of one filter's run. */
+struct subject_names {
+	char thread[SESSION_THREAD_NAME], program[WIRE_NAME_TEXT_MAX + 1];
 };
 
 /*
@@ -88,12 +95,29 @@ static void fill_subject(struct filter_subject *subject)
 	subject->cpu = (uint32_t)sched_getcpu();
 }
 
-static bool tests_subject(const struct wire_filter *filter)
+/* The names that a filter tests, by a system call for each of them, unless there must be none. */
+static __attribute__((noinline)) void fill_names(const struct wire_filter *filter,
+						 struct filter_subject *subject, struct subject_names *names)
 {
-	for (unsigned n = 0; n < filter->tests; n++)
-		if (filter_source(&filter->test[n]) == WIRE_FILTER_SUBJECT)
-			return true;
-	return false;
+	const unsigned facts = filter_facts(filter);
+
+	if (facts & FILTER_THREAD) {
+		session_thread_name(names->thread);
+		if (ring_silent && *tracepoint_thread.name)
+			memcpy(names->thread, tracepoint_thread.name, sizeof(names->thread));
+		subject->thread = names->thread;
+	}
+	if (facts & FILTER_PROGRAM) {
+		session_program_name(names->program, sizeof(names->program));
+		subject->program = names->program;
+	}
+}
+
+static uint8_t copy_state(const struct wire_filter *filter)
+{
+	const unsigned facts = filter_facts(filter);
+
+	return facts & FILTER_NAMES ? COPY_TESTS_NAMES : facts ? COPY_TESTS_SUBJECT : COPY_VALID;
 }
 
 /*
@@ -101,10 +125,10 @@ static bool tests_subject(const struct wire_filter *filter)
  * all threads; others do not wait for it.
  */
 static __attribute__((noinline, cold)) bool passes_first(uint32_t offset, uint64_t types, const void *payload,
-							 size_t payload_bytes,
-							 const struct filter_subject *subject)
+							 size_t payload_bytes, struct filter_subject *subject)
 {
 	_Alignas(struct wire_filter) char program[WIRE_FILTER_MAX];
+	struct subject_names names;
 	uint8_t *state = &states[offset / WIRE_FILTER_ALIGN], absent = COPY_ABSENT;
 	uint16_t bytes;
 
@@ -119,12 +143,20 @@ static __attribute__((noinline, cold)) bool passes_first(uint32_t offset, uint64
 					__ATOMIC_RELAXED)) {
 		memcpy(quick.copies + offset, program, bytes);
 		/* Release: the copy is whole. Pairs with the acquire in passes_filter(). */
-		__atomic_store_n(state,
-				 tests_subject((const struct wire_filter *)program) ? COPY_TESTS_SUBJECT
-										    : COPY_VALID,
-				 __ATOMIC_RELEASE);
+		__atomic_store_n(state, copy_state((const struct wire_filter *)program), __ATOMIC_RELEASE);
 	}
+	if (copy_state((const struct wire_filter *)program) == COPY_TESTS_NAMES)
+		fill_names((const struct wire_filter *)program, subject, &names);
 	return filter_passes((const struct wire_filter *)program, payload, (uint32_t)payload_bytes, subject);
+}
+
+static __attribute__((noinline)) bool passes_names(const struct wire_filter *filter, const void *payload,
+						   size_t payload_bytes, struct filter_subject *subject)
+{
+	struct subject_names names;
+
+	fill_names(filter, subject, &names);
+	return filter_passes(filter, payload, (uint32_t)payload_bytes, subject);
 }
 
 /* The slow path of filters: the first uses, and filters that test the subject. */
@@ -139,11 +171,14 @@ static __attribute__((noinline)) bool passes_filter(uint32_t offset, const struc
 	/* The offset may be corrupt: there must be room for a whole program behind it. */
 	if (offset % WIRE_FILTER_ALIGN || offset > copies_bytes - WIRE_FILTER_MAX)
 		return false;
+	subject = (struct filter_subject){ .thread = NULL };
 	fill_subject(&subject);
 	/* Acquire pairs with the release in passes_first(). */
 	state = __atomic_load_n(&states[offset / WIRE_FILTER_ALIGN], __ATOMIC_ACQUIRE);
 	if (state < COPY_VALID || filter->types != types)
 		return passes_first(offset, types, payload, payload_bytes, &subject);
+	if (state == COPY_TESTS_NAMES)
+		return passes_names(filter, payload, payload_bytes, &subject);
 	if (state == COPY_VALID && !tracepoint_session.geometry.context)
 		/* Release: the copy is whole. Pairs with the acquire in event_filter_emit(). */
 		__atomic_store_n(&quick.ready[site->id - 1], offset, __ATOMIC_RELEASE);

@@ -39,8 +39,10 @@ static const char call_format[] = COMMON "\tfield:int __syscall_nr;\toffset:8;\t
 					 "\tfield:umode_t small;\toffset:32;\tsize:8;\tsigned:0;\n"
 					 "\tfield:size_t large;\toffset:40;\tsize:8;\tsigned:0;\n";
 
+static const char thread_name[16] = "a thread: abc";
+
 enum {
-	EXPRESSIONS = 4000,
+	EXPRESSIONS = 8000,
 	EVENTS = 25, /* of each */
 	TEXT_PLACE = 56,
 	TID = 4711,
@@ -74,6 +76,11 @@ static void call(struct machine *machine, int function)
 		break;
 	case BPF_FUNC_get_smp_processor_id:
 		registers[0] = CPU;
+		break;
+	case BPF_FUNC_get_current_comm:
+		assert_int_equal(registers[2], sizeof(thread_name));
+		memcpy((char *)registers[1], thread_name, sizeof(thread_name));
+		registers[0] = 0;
 		break;
 	case BPF_FUNC_probe_read_user_str:
 		if (!*(const char *)registers[3] && random() % 2) { /* as Linux 6.1 does */
@@ -110,6 +117,11 @@ static uint64_t calculate(unsigned op, uint64_t left, uint64_t right)
 		return (uint64_t)((int64_t)left >> right);
 	case BPF_MOV:
 		return right;
+	case BPF_MOD:
+		assert_int_not_equal(right, 0);
+		return left % right;
+	case BPF_NEG:
+		return 0 - left;
 	default:
 		fail_msg("a program calculates by %#x", op);
 		return 0;
@@ -244,14 +256,53 @@ static const char *const globs[] = { "*", "a*", "*c", "a*c", "ab*bc", "/etc/*", 
 
 #define ANY_OF(list) (list)[(size_t)random() % (sizeof(list) / sizeof((list)[0]))]
 
+static const char *const operators[] = { "==", "!=", "<", "<=", ">", ">=" };
+
+/* A field or a fact, perhaps with & or %. */
+static void put_number(char *out, size_t room, bool changes)
+{
+	static const char *const names[] = { "number", "small", "large", "tid", "$pid", "cpu" };
+	static const long long by[] = {
+		1, 2, 3, 7, 10, 100, 127, 255, 4096, 0x7fffffff, 0x80000000, INT64_MAX
+	};
+
+	if (!changes)
+		snprintf(out, room, "%s", ANY_OF(names));
+	else if (random() % 2)
+		snprintf(out, room, "%s %% %lld", ANY_OF(names), ANY_OF(by));
+	else
+		snprintf(out, room, "%s & %s%lld", ANY_OF(names), random() % 3 ? "" : "-", ANY_OF(by));
+}
+
+/* Tests of bits, of remainders, and of two fields. */
+static void put_more_test(char *out, size_t room)
+{
+	static const long long numbers[] = { 0, 1, 2, -1, -2, 3, 7, 100, 127, -127, 0x7fffffff };
+	const bool changes = random() % 2;
+	char left[64], right[64];
+
+	put_number(left, sizeof(left), changes);
+	put_number(right, sizeof(right), !changes && random() % 2);
+	if (random() % 2)
+		snprintf(out, room, "%s %s %s", left, ANY_OF(operators), right);
+	else if (changes && random() % 4 == 0)
+		snprintf(out, room, "%s", left);
+	else
+		snprintf(out, room, "(%s) %s %lld", left, ANY_OF(operators), ANY_OF(numbers));
+}
+
 static void put_test(char *out, size_t room)
 {
 	static const char *const names[] = { "number", "small", "large", "tid", "pid", "cpu" };
-	static const char *const operators[] = { "==", "!=", "<", "<=", ">", ">=" };
+	static const char *const threads[] = { "a thread: abc", "a*", "*abc", "b*", "a thread: ab", "*" };
 	static const long long numbers[] = { 0, 1, 2, 3, 5, 127, 128, 255, 4700, 4711, 65535, 0x7fffffff };
 	const bool is_glob = random() % 2;
 
-	if (random() % 3)
+	if (random() % 2)
+		put_more_test(out, room);
+	else if (random() % 8 == 0)
+		snprintf(out, room, "thread %s \"%s\"", random() % 2 ? "==" : "!=", ANY_OF(threads));
+	else if (random() % 3)
 		snprintf(out, room, "%s %s %lld", ANY_OF(names), ANY_OF(operators), ANY_OF(numbers));
 	else
 		snprintf(out, room, "text %s \"%s\"",
@@ -260,7 +311,7 @@ static void put_test(char *out, size_t room)
 
 static void put_expression(char *out, size_t room)
 {
-	char left[64], middle[64], right[64];
+	char left[140], middle[140], right[140];
 
 	put_test(left, sizeof(left));
 	put_test(middle, sizeof(middle));
@@ -293,7 +344,7 @@ static bool check(const struct bpf_program *program, const struct wire_filter *f
 		  const struct kernel_input *input, const char *payload, unsigned bytes,
 		  const char *expression)
 {
-	const struct filter_subject subject = { .pid = PID, .tid = TID, .cpu = CPU };
+	const struct filter_subject subject = { .pid = PID, .tid = TID, .cpu = CPU, .thread = thread_name };
 	const uint64_t result = run_program(program, context, input);
 	const bool wanted = filter_passes(filter, payload, bytes, &subject);
 
@@ -385,7 +436,7 @@ static void agree(const char *system, const char *name, const char *format)
 	for (unsigned turn = 0; turn < EXPRESSIONS; turn++) {
 		struct filter_entry entry;
 		struct filter_error fault;
-		char expression[300];
+		char expression[600];
 		static struct bpf_program program;
 		const struct wire_filter *filter = (const struct wire_filter *)entry.bytes;
 
@@ -452,9 +503,9 @@ static void finds_tests_of_processes(void **state)
 	static const struct {
 		const char *text;
 		bool needs_pid;
-	} cases[] = { { "pid == 3", true },
-		      { "number == 1 || pid != 3", true },
-		      { "tid == 3", false },
+	} cases[] = { { "pid == 3", true },	{ "number == 1 || pid != 3", true },
+		      { "tid == 3", false },	{ "number % 2 == 1 && number == $pid", true },
+		      { "pid & 1", true },	{ "number % 4711 == tid", false },
 		      { "small < 4711", false } };
 	struct tracepoint point;
 	struct filter_entry entry;
@@ -469,6 +520,44 @@ static void finds_tests_of_processes(void **state)
 		assert_int_equal(kernel_filter_needs_pid((const struct wire_filter *)entry.bytes),
 				 cases[n].needs_pid);
 	}
+}
+
+/* What one world does not know is refused in one line there. */
+static void refuses_what_is_not_known(void **state)
+{
+	static const struct {
+		const char *text, *in_kernel, *elsewhere;
+	} cases[] = {
+		{ "depth == 1", "no depth", "no depth" },
+		{ "correlation % 2", "no correlation", "no correlation" },
+		{ "program == \"x\"", "no program", "no program" },
+		{ "thread == \"x\"", NULL, "thread's name" },
+		{ "text == comm", "another text", NULL },
+		{ "thread == text", "another text", "thread's name" },
+		{ "list & 1 == 1", "elements of arrays", NULL },
+		{ "list < number", "elements of arrays", NULL },
+		{ "list.count < number", "elements of arrays", NULL },
+		{ "number < large", NULL, NULL },
+	};
+	struct tracepoint point;
+	struct filter_entry entry;
+	struct filter_error fault;
+
+	(void)state;
+	assert_true(tracepoint_parse(&point, "some", "it", event_format));
+	for (unsigned n = 0; n < sizeof(cases) / sizeof(cases[0]); n++)
+		for (unsigned in_kernel = 0; in_kernel < 2; in_kernel++) {
+			const struct kernel_filter filter = { (const struct wire_filter *)entry.bytes,
+							      &point };
+			const char *wanted = in_kernel ? cases[n].in_kernel : cases[n].elsewhere, *why;
+
+			assert_int_equal(filter_entry_make(&entry, cases[n].text, point.format, "",
+							   point.types, &fault),
+					 0);
+			why = kernel_filter_fits(&filter, in_kernel);
+			if (!why != !wanted || (why && !strstr(why, wanted)))
+				fail_msg("%s: %s", cases[n].text, why ? why : "accepted");
+		}
 }
 
 /* ---- what a program finds by its own stack: the kernel gives a function one apart if it needs 64 bytes of it */
@@ -563,6 +652,7 @@ int main(void)
 		cmocka_unit_test(of_system_calls),
 		cmocka_unit_test(refuses_other_globs),
 		cmocka_unit_test(finds_tests_of_processes),
+		cmocka_unit_test(refuses_what_is_not_known),
 		cmocka_unit_test(finds_interrupts_on_no_stack),
 	};
 

@@ -2,7 +2,8 @@
 /*
  * Filters in the kernel; see kernel_filter.h.
  *
- * Tests lead to later tests only, as jumps of such programs do. Register 1 has the value that a test is about. A text is copied to the
+ * Tests lead to later tests only, as jumps of such programs do. Register 1 has the value that a test is about; of two values, register
+ * BYTES keeps the first one, since it survives calls. A text is copied to the
  * stack first, and ends in the same way as in the record.
  *
  * A test becomes instructions that jump to one of four places: a later test, YES, NO, or LATER: the last one is for a text or an address that
@@ -26,6 +27,9 @@ enum {
 	YES = TESTS,
 	NO = TESTS + 1,
 	LATER = TESTS + 2, /* the text is not in memory */
+
+	TASK_NAME = 16,				    /* bytes, with the NUL */
+	KERNEL_STACK_NAME = KERNEL_STACK_TEXT + 32, /* before it is copied to KERNEL_STACK_TEXT */
 };
 
 /* Jumps that wait for the place where they lead to: a test, YES or NO. */
@@ -89,42 +93,71 @@ static bool comes_later(enum tracepoint_kind kind)
 	       kind == TRACEPOINT_POINTED || kind == TRACEPOINT_VECTORS;
 }
 
+/* Whether an operand of a test is known where programs filter. @place: of the operand */
+static bool comes_in_time(const struct kernel_filter *of, const struct wire_filter_test *place)
+{
+	return filter_source(place) == WIRE_FILTER_SUBJECT ||
+	       !comes_later(field_of(of->point, place->arg)->kind);
+}
+
+static const char *test_fits(const struct kernel_filter *of, const struct wire_filter_test *test)
+{
+	const struct wire_filter_more *more = filter_more(test);
+	const struct wire_filter_test other = more ? filter_other(more) : *test;
+	const char *text;
+
+	if (!comes_in_time(of, test) || !comes_in_time(of, &other))
+		return "the kernel's programs find `interrupt`, arguments of an exec, `memory`, "
+		       "`vectors` and `data` later than they filter";
+	if (more && kernel_filter_is_text(test))
+		return "in the kernel a text is compared with a constant, not with another text";
+	if (more && (filter_source(test) == WIRE_FILTER_ANY || filter_source(test) == WIRE_FILTER_COUNT ||
+		     filter_source(&other) == WIRE_FILTER_COUNT))
+		return "in the kernel elements of arrays and their count have no & and no %, and are "
+		       "compared with constants";
+	if (test->op % WIRE_FILTER_WALK != WIRE_FILTER_GLOB)
+		return NULL;
+	text = (const char *)of->filter + test->low;
+	if (strpbrk(text, "?[") || strchr(text, '*') != strrchr(text, '*'))
+		return "in the kernel a glob has one *, and no ? and [";
+	return NULL;
+}
+
 const char *kernel_filter_fits(const struct kernel_filter *of, bool in_kernel)
 {
 	const struct wire_filter *filter = of->filter;
+	const unsigned facts = filter_facts(filter);
+	const char *wrong = NULL;
 
-	for (unsigned n = 0; n < filter->tests; n++) {
-		const struct wire_filter_test *test = &filter->test[n];
-		const char *text = (const char *)filter + test->low;
-
-		if (filter_source(test) == WIRE_FILTER_SUBJECT &&
-		    test->offset >= offsetof(struct filter_subject, depth))
-			return "events of the kernel have no depth and no correlation";
-		if (in_kernel && filter_source(test) != WIRE_FILTER_SUBJECT &&
-		    comes_later(field_of(of->point, test->arg)->kind))
-			return "the kernel's programs find `interrupt`, arguments of an exec, `memory`, "
-			       "`vectors` and `data` later than they filter";
-		if (in_kernel && test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB &&
-		    (strpbrk(text, "?[") || strchr(text, '*') != strrchr(text, '*')))
-			return "in the kernel a glob has one *, and no ? and [";
-	}
-	return NULL;
+	if (facts & (FILTER_DEPTH | FILTER_CORRELATION))
+		return "events of the kernel have no depth and no correlation";
+	if (facts & FILTER_PROGRAM)
+		return "events of the kernel have no program; use pid or thread";
+	if (facts & FILTER_THREAD && !in_kernel)
+		return "the thread's name is known to programs in the kernel (BPF) only, which are not used "
+		       "here; "
+		       "use tid";
+	for (unsigned n = 0; in_kernel && !wrong && n < filter->tests; n += filter_step(&filter->test[n]))
+		wrong = test_fits(of, &filter->test[n]);
+	return wrong;
 }
 
 bool kernel_filter_needs_pid(const struct wire_filter *filter)
 {
-	for (unsigned n = 0; filter && n < filter->tests; n++) {
-		const struct wire_filter_test *test = &filter->test[n];
-
-		/* With one target for both results it is a constant. */
-		if (filter_source(test) == WIRE_FILTER_SUBJECT &&
-		    test->offset == offsetof(struct filter_subject, pid) && test->then != test->otherwise)
-			return true;
-	}
-	return false;
+	return filter && filter_facts(filter) & FILTER_PID;
 }
 
 /* ---- where values are */
+
+static bool same_place(const struct tracepoint *point, const struct tracepoint *other_point,
+		       const struct wire_filter_test *test)
+{
+	const struct tracepoint_field *one = field_of(point, test->arg),
+				      *other = field_of(other_point, test->arg);
+
+	return filter_source(test) == WIRE_FILTER_SUBJECT ||
+	       (one->kind == other->kind && one->offset == other->offset && one->socket == other->socket);
+}
 
 bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filter *b)
 {
@@ -132,14 +165,12 @@ bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filte
 	    memcmp(a->filter->test, b->filter->test, a->filter->bytes - offsetof(struct wire_filter, test)) !=
 		    0)
 		return false;
-	for (unsigned n = 0; n < a->filter->tests; n++) {
+	for (unsigned n = 0; n < a->filter->tests; n += filter_step(&a->filter->test[n])) {
 		const struct wire_filter_test *test = &a->filter->test[n];
-		const struct tracepoint_field *one = field_of(a->point, test->arg),
-					      *other = field_of(b->point, test->arg);
+		const struct wire_filter_more *more = filter_more(test);
+		const struct wire_filter_test other = more ? filter_other(more) : *test;
 
-		if (filter_source(test) != WIRE_FILTER_SUBJECT &&
-		    (one->kind != other->kind || one->offset != other->offset ||
-		     one->socket != other->socket))
+		if (!same_place(a->point, b->point, test) || !same_place(a->point, b->point, &other))
 			return false;
 	}
 	return true;
@@ -185,9 +216,11 @@ static void put_subject(struct bpf_program *to, unsigned offset)
 		bpf_put_alu(to, BPF_RSH, BPF_REG_1, 32);
 }
 
-/* The bytes of a text in the record, at most. */
+/* The bytes of a text in the record, at most. @field: NULL: the thread's name */
 static unsigned text_max(const struct tracepoint_field *field)
 {
+	if (!field)
+		return TASK_NAME - 1;
 	return field->kind == TRACEPOINT_CHARS ? field->size : TRACEPOINT_TEXT_MAX;
 }
 
@@ -198,11 +231,33 @@ static void put_later(struct bpf_program *to, struct jumps *jumps)
 	kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JEQ, BPF_REG_1, 0), LATER);
 }
 
-/* Copy a text to the stack. Register 0: its bytes with the NUL. */
+/* Copy the thread's name to the stack. Register 0: its bytes with the NUL. */
+static void put_thread(struct bpf_program *to)
+{
+	unsigned read;
+
+	bpf_put_address(to, BPF_REG_1, KERNEL_STACK_NAME);
+	bpf_put_set(to, BPF_REG_2, TASK_NAME);
+	bpf_put_call(to, BPF_FUNC_get_current_comm);
+	bpf_put_address(to, BPF_REG_1, KERNEL_STACK_TEXT);
+	bpf_put_set(to, BPF_REG_2, TASK_NAME);
+	bpf_put_address(to, BPF_REG_3, KERNEL_STACK_NAME);
+	bpf_put_call(to, BPF_FUNC_probe_read_kernel_str); /* for its size */
+	read = bpf_put_jump(to, BPF_JSGE, BPF_REG_0, 0);  /* always; the verifier does not know */
+	bpf_put_set(to, BPF_REG_0, 0);
+	bpf_land(to, read);
+}
+
+/* Copy a text to the stack. @field: NULL: the thread's name. Register 0: its bytes with the NUL. */
 static void kernel_filter_put_text(struct bpf_program *to, const struct tracepoint_field *field,
 				   struct jumps *jumps)
 {
 	unsigned read;
+
+	if (!field) {
+		put_thread(to);
+		return;
+	}
 
 	if (field->source.place != TRACEPOINT_RECORD || field->kind != TRACEPOINT_USER_TEXT) {
 		kernel_put_text(to, BPF_REG_10, KERNEL_STACK_TEXT, field);
@@ -317,6 +372,101 @@ static void put_socket_test(struct bpf_program *to, const struct wire_filter_tes
 	}
 }
 
+/* ---- tests with a second half */
+
+/* Register 1: an integer, extended to 64 bits. @place: of it */
+static void put_integer(struct bpf_program *to, const struct kernel_filter *filter,
+			const struct wire_filter_test *place, bool has_sign)
+{
+	const int unused = 64 - (8 << (place->op % WIRE_FILTER_WALK & 3));
+
+	if (filter_source(place) == WIRE_FILTER_SUBJECT)
+		put_subject(to, place->offset);
+	else
+		kernel_filter_put_value(to, filter, field_of(filter->point, place->arg), 0);
+	if (unused) {
+		bpf_put_alu(to, BPF_LSH, BPF_REG_1, unused);
+		bpf_put_alu(to, has_sign ? BPF_ARSH : BPF_RSH, BPF_REG_1, unused);
+	}
+}
+
+/* Change the integer in register 1. Programs divide without a sign only. */
+static void kernel_filter_put_change(struct bpf_program *to, const struct wire_filter_more *more)
+{
+	unsigned positive, done;
+
+	if (more->change == WIRE_FILTER_AS_IS)
+		return;
+	bpf_put_number(to, BPF_REG_2, more->by);
+	if (more->change == WIRE_FILTER_AND) {
+		bpf_put_alu_register(to, BPF_AND, BPF_REG_1, BPF_REG_2);
+		return;
+	}
+	if (!more->has_sign) {
+		bpf_put_alu_register(to, BPF_MOD, BPF_REG_1, BPF_REG_2);
+		return;
+	}
+	positive = bpf_put_jump(to, BPF_JSGE, BPF_REG_1, 0);
+	bpf_put_alu(to, BPF_NEG, BPF_REG_1, 0);
+	bpf_put_alu_register(to, BPF_MOD, BPF_REG_1, BPF_REG_2);
+	bpf_put_alu(to, BPF_NEG, BPF_REG_1, 0);
+	done = bpf_put_jump(to, BPF_JA, 0, 0);
+	bpf_land(to, positive);
+	bpf_put_alu_register(to, BPF_MOD, BPF_REG_1, BPF_REG_2);
+	bpf_land(to, done);
+}
+
+/* Jump if the first integer, in register BYTES, is in a relation to the other one in register 1. */
+static void put_relation(struct bpf_program *to, const struct wire_filter_test *test,
+			 const struct wire_filter_more *more, struct jumps *jumps)
+{
+	static const uint8_t codes[WIRE_FILTER_RELATIONS][2] = {
+		[WIRE_FILTER_EQUAL] = { BPF_JEQ, BPF_JEQ },
+		[WIRE_FILTER_LESS] = { BPF_JLT, BPF_JSLT },
+		[WIRE_FILTER_LESS_EQUAL] = { BPF_JLE, BPF_JSLE },
+		[WIRE_FILTER_GREATER] = { BPF_JGT, BPF_JSGT },
+		[WIRE_FILTER_GREATER_EQUAL] = { BPF_JGE, BPF_JSGE },
+	};
+	const bool is_less = more->relation == WIRE_FILTER_LESS || more->relation == WIRE_FILTER_LESS_EQUAL,
+		   is_greater = more->relation == WIRE_FILTER_GREATER ||
+				more->relation == WIRE_FILTER_GREATER_EQUAL;
+	const unsigned then = target_of(test->then), otherwise = target_of(test->otherwise);
+
+	/* One that is negative is less than any number without a sign. */
+	if (more->has_sign && !more->other_has_sign)
+		kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JSLT, KERNEL_REG_BYTES, 0),
+				       is_less ? then : otherwise);
+	if (more->other_has_sign && !more->has_sign)
+		kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JSLT, BPF_REG_1, 0),
+				       is_greater ? then : otherwise);
+	kernel_filter_add_jump(
+		jumps,
+		bpf_put_jump_register(to, codes[more->relation][more->has_sign && more->other_has_sign],
+				      KERNEL_REG_BYTES, BPF_REG_1),
+		then);
+}
+
+static void put_more(struct bpf_program *to, const struct kernel_filter *filter,
+		     const struct wire_filter_test *test, struct jumps *jumps)
+{
+	const struct wire_filter_more *more = filter_more(test);
+	const struct wire_filter_test other = filter_other(more);
+
+	put_integer(to, filter, test, more->has_sign);
+	kernel_filter_put_change(to, more);
+	if (more->relation == WIRE_FILTER_IN_RANGE) {
+		struct wire_filter_test range = *test;
+
+		range.op = WIRE_FILTER_64;
+		kernel_filter_add_jump(jumps, put_range(to, &range), target_of(test->then));
+	} else {
+		bpf_put_copy(to, KERNEL_REG_BYTES, BPF_REG_1);
+		put_integer(to, filter, &other, more->other_has_sign);
+		put_relation(to, test, more, jumps);
+	}
+	kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), target_of(test->otherwise));
+}
+
 static void put_test(struct bpf_program *to, const struct kernel_filter *filter,
 		     const struct wire_filter_test *test, struct jumps *jumps)
 {
@@ -325,7 +475,11 @@ static void put_test(struct bpf_program *to, const struct kernel_filter *filter,
 		source == WIRE_FILTER_SUBJECT ? NULL : field_of(filter->point, test->arg);
 	const unsigned count = field && field->element ? field->size / field->element : 1;
 
-	if (field && kernel_filter_is_text(test)) {
+	if (filter_more(test)) {
+		put_more(to, filter, test, jumps);
+		return;
+	}
+	if (kernel_filter_is_text(test)) {
 		kernel_filter_put_text(to, field, jumps);
 		put_text_test(to, jumps, filter->filter, test, field);
 		kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JA, 0, 0), then);
@@ -364,7 +518,7 @@ static void kernel_filter_put_one(struct bpf_program *to, const struct kernel_fi
 	if (filter->filter->test[0].then == filter->filter->test[0].otherwise)
 		put_constant(to, &filter->filter->test[0], &jumps);
 	else
-		for (unsigned n = 0; n < filter->filter->tests; n++) {
+		for (unsigned n = 0; n < filter->filter->tests; n += filter_step(&filter->filter->test[n])) {
 			land_all(to, &jumps, n);
 			put_test(to, filter, &filter->filter->test[n], &jumps);
 		}

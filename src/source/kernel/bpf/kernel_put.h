@@ -13,8 +13,9 @@
 
 enum {
 	KERNEL_REG_CONTEXT = BPF_REG_6, /* of the program */
-	KERNEL_REG_BYTES = BPF_REG_7,	/* of texts so far, in the part that copies fields */
-	KERNEL_REG_FOUND = BPF_REG_8,	/* by enum kernel_found; of a system call, the number of its filter */
+	KERNEL_REG_BYTES =
+		BPF_REG_7, /* of texts so far, in the part that copies fields; in a filter the first of two values */
+	KERNEL_REG_FOUND = BPF_REG_8, /* by enum kernel_found; of a system call, the number of its filter */
 	KERNEL_REG_PLACE =
 		BPF_REG_9, /* where the next field comes; in a filter of system calls, struct kernel_input */
 };
