@@ -133,3 +133,13 @@ int cmd_times_since(const struct burin_trace *trace, uint64_t begin, uint64_t *f
 	note_outside(trace, from_ns, to_ns);
 	return 0;
 }
+
+int cmd_where_failed(const struct view_where_fault *fault)
+{
+	if (!fault->event)
+		return cmd_usage("--where: no selected event of the trace matches %s", fault->text);
+	cmd_failed("%s: %s; choose events by --event, or by 'GLOB: EXPR'", fault->event,
+		   fault->fault.message);
+	filter_error_print(stderr, fault->text, &fault->fault);
+	return CMD_USAGE;
+}

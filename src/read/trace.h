@@ -111,6 +111,8 @@ struct read_event {
 	bool valid;		/* the entry could be read */
 	bool spelled;		/* the format could be parsed: conversions and names are the program's */
 	bool variable;		/* has str or bytes */
+	uint64_t types;		/* of its fields, as in struct wire_event */
+	const char *enums;	/* names of values, in the table of events */
 	bool has_span_id;	/* begins with the id of a span */
 	uint32_t payload_bytes; /* of a record, if not variable */
 	uint32_t offsets[WIRE_ARGS_MAX + 1]; /* of the fields, if not variable */

@@ -181,6 +181,8 @@ static int load_entry(struct table *table, uint32_t id, struct read_event *event
 		.refused_file = refused_file ? refused_file : "",
 		.refused_line = entry.refused_line,
 	};
+	event->types = entry.types;
+	event->enums = enums;
 	result = set_fields(table->trace, event, entry.types, enums, &why);
 	if (!result && !event->spelled)
 		read_fault(table->trace, BURIN_FAULT_EVENTS, table->file, table->offset,

@@ -249,9 +249,10 @@ static const struct cmd_option table[] = {
 		"parse.c:120, "
 		"usdt:FILE:PROVIDER:NAME, k:FUNCTION. See burin-kernel(7)",
 		.often = 8),
-	OPTION_TEXT("--k-where EXPR", &options.kernel.where,
-		    "with --kernel: record only events of which EXPR is true, such as 'ret < 0'; see "
-		    "burin-kernel(7)"),
+	OPTION_LIST(
+		"--k-where EXPR", &options.kernel.where,
+		"with --kernel: record only events of which EXPR is true, such as 'ret < 0'; 'GLOB: EXPR' is "
+		"for those of these names; may be repeated. See burin-kernel(7)"),
 	OPTION_SIZE("--kernel-buffer SIZE", &options.kernel.buffer_bytes, 4 * KERNEL_PACKET, 512 << 20,
 		    "size of each CPU's two ring buffers of kernel events (default: 4M)"),
 	OPTION_CHOICE("--sched[=WHAT]", &options.kernel.sched, scheds,
@@ -344,7 +345,7 @@ static int check_conflicts(void)
 		return cmd_usage("--counters: remove %s", options.guest.on ? "--guest" : "--format uftrace");
 	if (options.counters.interval_ns > COUNTERS_INTERVAL_MAX)
 		return cmd_usage("--counters: give at most 1h");
-	if (options.kernel.where && !options.kernel.globs.count)
+	if (options.kernel.where.count && !options.kernel.globs.count)
 		return cmd_usage("--k-where: there are no kernel events; add --kernel");
 	if (options.split.keep && !split)
 		return cmd_usage("--keep: there are no chunks; add --split, which makes them");

@@ -13,7 +13,8 @@
 #include "view/records/dump.h"
 
 static bool syscalls;
-static struct view_dump dump = { .file = STDOUT_FILENO };
+static struct view_where_fault fault;
+static struct view_dump dump = { .file = STDOUT_FILENO, .fault = &fault };
 
 static const struct cmd_option table[] = {
 	OPTION_FLAG("--syscalls", &syscalls,
@@ -25,6 +26,7 @@ static const struct cmd_option table[] = {
 		"with --syscalls: print descriptors as numbers, also where the calls of the trace show what "
 		"they refer to"),
 	OPTION_LIST("-e, --event GLOB", &dump.events, "only events whose name matches; may be repeated"),
+	CMD_WHERE(&dump.where),
 	OPTION_LIST("-f, --function GLOB", &dump.functions,
 		    "only calls of functions whose name matches; may be repeated"),
 	OPTION_NUMBERS("-p, --pid N,...", &dump.pids, UINT32_MAX - 1, "only these processes"),
@@ -53,8 +55,10 @@ static int cmd_dump_run(char **operands)
 	dump.threads = cmd_threads();
 	dump.style.color = !dump.style.json && cmd_color(STDOUT_FILENO);
 	if (!result && syscalls &&
-	    (dump.correlations.count || dump.functions.count || dump.names || dump.style.stacks))
+	    (dump.correlations.count || dump.functions.count || dump.names || dump.style.stacks ||
+	     dump.where.count))
 		result = cmd_usage("--syscalls: remove %s", dump.correlations.count ? "--correlation"
+							    : dump.where.count	    ? "--where"
 							    : dump.functions.count  ? "--function"
 							    : dump.names	    ? "--names"
 										    : "--stacks");
@@ -67,7 +71,8 @@ static int cmd_dump_run(char **operands)
 		result = cmd_times(trace, &dump.from, &dump.to);
 	if (!result) {
 		error = syscalls ? view_syscall_dump(trace, &dump) : view_dump(trace, &dump);
-		result = error == -ENODATA
+		result = error == -EINVAL ? cmd_where_failed(&fault)
+			 : error == -ENODATA
 				 ? cmd_usage("%s: the trace has no system calls; record some with: burin "
 					     "record -k 'syscalls:*' -- COMMAND",
 					     operands[0])

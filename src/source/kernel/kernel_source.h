@@ -35,7 +35,7 @@ enum kernel_mechanism {
 
 struct kernel_options {
 	const char *const *globs; /* of SYSTEM:NAME; ends with NULL */
-	const char *where;	  /* a filter; NULL: none */
+	const char *const *where; /* conditions (filter/filter_conditions.h); NULL: none */
 	bool all; /* the whole machine; else those of kernel_source_command(), kernel_source_process() */
 	bool overwrite;	       /* a flight recorder: the oldest packets are overwritten */
 	uint64_t buffer_bytes; /* of each CPU's rings */

@@ -20,6 +20,7 @@ struct dump_job {
 	const struct burin_trace *trace;
 	const struct view_dump *dump;
 	struct view_lines lines;
+	struct view_where *where;
 	bool *selected;	 /* by event id - 1; the events of the names ring follow */
 	bool *functions; /* by number; NULL: all */
 	uint64_t *bounds;
@@ -44,6 +45,8 @@ static bool record_selected(const struct dump_job *job, struct view_line_formatt
 	unsigned names = record->ring == UINT32_MAX ? job->lines.event_count : 0;
 
 	if (!job->selected[record->event->id - 1 + names])
+		return false;
+	if (job->where && !view_where_holds(job->where, record))
 		return false;
 	if (job->functions && !function_selected(job, record))
 		return false;
@@ -154,6 +157,9 @@ int view_dump(const struct burin_trace *trace, const struct view_dump *dump)
 	if (result)
 		return result;
 	result = dump_select_events(&job);
+	if (!result)
+		result = view_where_make(&job.where, trace, job.lines.profile, &dump->where, &dump->events,
+					 dump->fault);
 	job.workers = calloc(dump->threads, sizeof(*job.workers));
 	if (!result)
 		result = job.workers ? dump_run(&job) : -ENOMEM;
@@ -163,6 +169,7 @@ int view_dump(const struct burin_trace *trace, const struct view_dump *dump)
 	free(job.bounds);
 	free(job.selected);
 	free(job.functions);
+	view_where_free(job.where);
 	view_lines_free(&job.lines);
 	return result;
 }

@@ -47,7 +47,7 @@ static const char *refuse_module(const struct kernel_choice *choice, bool all, b
 {
 	if (!all)
 		return "it records all tasks; add --all";
-	if (choice->where)
+	if (choice->where.count)
 		return "its events are shared, and --k-where is of one recording; remove it";
 	return overwrite ? "--mode flight is of a recorder; for the module's own, see burin snapshot kernel"
 			 : NULL;
@@ -142,7 +142,7 @@ static int open_kernel(void *state, struct recorder *recorder)
 		return 0;
 	error = kernel_source_open(&kernel->source, recorder->session,
 				   &(struct kernel_options){ .globs = choice->globs.globs,
-							     .where = choice->where,
+							     .where = choice->where.globs,
 							     .all = all,
 							     .overwrite = overwrite,
 							     .buffer_bytes = choice->buffer_bytes },
@@ -165,8 +165,9 @@ static int open_kernel(void *state, struct recorder *recorder)
 						     : "tracepoints of the kernel are",
 			 kernel->source.refused_why);
 	kernel->opened = true;
-	kernel->filtered = choice->where;
-	kernel->has_all_calls = !error && !choice->where && kernel_source_has_all_calls(&kernel->source);
+	kernel->filtered = choice->where.count;
+	kernel->has_all_calls =
+		!error && !choice->where.count && kernel_source_has_all_calls(&kernel->source);
 	kernel->events = kernel->source.events;
 	return 0;
 }

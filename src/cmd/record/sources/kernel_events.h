@@ -28,7 +28,7 @@ enum {
 
 struct kernel_choice {
 	struct view_globs globs; /* --kernel */
-	const char *where;	 /* --k-where; NULL: none */
+	struct view_globs where; /* --k-where: conditions */
 	unsigned sched;		 /* enum kernel_sched: what that needs is among the globs */
 	uint64_t buffer_bytes;	 /* --kernel-buffer */
 };

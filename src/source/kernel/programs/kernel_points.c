@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/containers/array.h"
+#include "filter/filter_conditions.h"
 #include "source/kernel/bpf/kernel_filter.h"
 #include "source/kernel/probes/kernel_function.h"
 #include "source/kernel/programs/kernel_points.h"
@@ -316,34 +317,74 @@ bool kernel_points_without_texts(struct kernel_points *points)
 	return had;
 }
 
-int kernel_points_compile(struct kernel_points *points, const char *where, bool in_kernel,
+/* The name by which users choose a tracepoint. */
+static const char *chosen_name(const struct tracepoint *point)
+{
+	return point->event + sizeof(TRACEPOINT_PREFIX) - 1;
+}
+
+/* Compile the conditions of a tracepoint. @expression: receives them. Return: NULL; why not, in @fault or for ever */
+static const char *compile_point(const struct kernel_points *points, size_t n, const char *const *where,
+				 bool in_kernel, char *expression, struct filter_error *fault)
+{
+	const struct tracepoint *point = &points->points[n];
+	char calls[WIRE_ENUMS_MAX + 1];
+	const char *enums = point->enums ? point->enums : "";
+
+	if (!filter_conditions_join(where, chosen_name(point), expression))
+		return "the conditions are too long";
+	if (!*expression)
+		return NULL;
+	if (tracepoint_has_calls(point)) {
+		kernel_points_name_calls(calls);
+		enums = calls;
+	}
+	if (filter_entry_make(&points->filters[n], expression, point->format, enums, point->types, fault) !=
+	    0)
+		return fault->message;
+	return kernel_filter_fits(&(struct kernel_filter){ kernel_points_filter(points, n), point },
+				  in_kernel);
+}
+
+/* Find a condition whose glob matches no chosen tracepoint. */
+static const char *find_unmatched(const struct kernel_points *points, const char *const *where)
+{
+	for (; *where; where++) {
+		bool fits = false;
+
+		for (size_t n = 0; n < points->count && !fits; n++)
+			fits = !gives_names(&points->points[n]) && !points->points[n].is_late &&
+			       filter_condition_fits(*where, chosen_name(&points->points[n]));
+		if (!fits)
+			return *where;
+	}
+	return NULL;
+}
+
+int kernel_points_compile(struct kernel_points *points, const char *const *where, bool in_kernel,
 			  char why[KERNEL_WHY])
 {
-	char calls[WIRE_ENUMS_MAX + 1];
+	char expression[FILTER_CONDITIONS_MAX];
+	const char *unmatched = find_unmatched(points, where);
 	struct filter_error fault;
 
-	kernel_points_name_calls(calls);
+	if (unmatched) {
+		snprintf(why, KERNEL_WHY, "--k-where '%.100s': no event of --kernel has such a name",
+			 unmatched);
+		return -ENOENT;
+	}
 	points->filters = calloc(points->count, sizeof(*points->filters));
 	if (!points->filters)
 		return -ENOMEM;
 	for (size_t n = 0; n < points->count; n++) {
-		const struct tracepoint *point = &points->points[n];
-		const char *wrong = NULL;
+		const char *wrong;
 
-		if (gives_names(point) || point->is_late)
+		if (gives_names(&points->points[n]) || points->points[n].is_late)
 			continue;
-		if (filter_entry_make(&points->filters[n], where, point->format,
-				      tracepoint_has_calls(point) ? calls
-				      : point->enums		  ? point->enums
-								  : "",
-				      point->types, &fault) != 0)
-			wrong = fault.message;
-		else
-			wrong = kernel_filter_fits(
-				&(struct kernel_filter){ kernel_points_filter(points, n), point }, in_kernel);
+		wrong = compile_point(points, n, where, in_kernel, expression, &fault);
 		if (wrong) {
-			snprintf(why, KERNEL_WHY, "--k-where '%.60s': %s: %.160s", where,
-				 point->event + sizeof(TRACEPOINT_PREFIX) - 1, wrong);
+			snprintf(why, KERNEL_WHY, "--k-where '%.60s': %s: %.160s", expression,
+				 chosen_name(&points->points[n]), wrong);
 			return -ENOENT;
 		}
 	}

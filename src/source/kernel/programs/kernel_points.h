@@ -54,7 +54,7 @@ int kernel_points_add_late(struct kernel_points *points, int events);
  * @why: with -ENOENT: one line
  * Return: 0; -ENOENT: it does not fit one of them; -ENOMEM.
  */
-int kernel_points_compile(struct kernel_points *points, const char *where, bool in_kernel,
+int kernel_points_compile(struct kernel_points *points, const char *const *where, bool in_kernel,
 			  char why[KERNEL_WHY]);
 
 /*
