@@ -17,7 +17,16 @@ enum {
 	KEY_BYTES = 48,
 	GROUPS = 4, /* of columns in text: numbers that lead, other numbers, names, lists */
 	HIDDEN = GROUPS,
+	REAL_DIGITS = 15, /* that a double has for certain */
 };
+
+static double table_real(uint64_t bits)
+{
+	double value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
 
 static const void *table_row(const struct table *table, size_t number)
 {
@@ -166,6 +175,22 @@ static const char *difference_text(char text[TEXT_SHORT], int64_t ns)
 	return text;
 }
 
+/* An integer, or a number of four digits or more before the point, has no fraction. */
+static const char *table_real_text(double value, char text[TEXT_SHORT])
+{
+	const double size = value < 0 ? -value : value;
+	char *at = text;
+
+	if (size >= 1e15 || (size < 1000 && size != (double)(int64_t)size)) {
+		snprintf(text, TEXT_SHORT, "%.4g", value);
+		return text;
+	}
+	if (value < 0)
+		*at++ = '-';
+	text_count(at, (uint64_t)(size + 0.5));
+	return text;
+}
+
 static const char *table_number_text(const struct table *table, const struct column *column, const void *row,
 				     char text[TEXT_SHORT])
 {
@@ -175,6 +200,8 @@ static const char *table_number_text(const struct table *table, const struct col
 		return "-";
 	if (!number && column->zero)
 		return column->zero;
+	if (column->kind == COLUMN_REAL)
+		return table_real_text(table_real(number), text);
 	if (column->kind == COLUMN_COUNT)
 		return text_count(text, number);
 	if (column->kind == COLUMN_DURATION)
@@ -254,6 +281,8 @@ static void cell_json(const struct table *table, const struct column *column, co
 		json_u64(json, key, strtoull(table->name(table->data, row, column->part), NULL, 10));
 	} else if (column_is_name(column)) {
 		json_text(json, key, table->name(table->data, row, column->part));
+	} else if (column_number(table, column, row, &number) && column->kind == COLUMN_REAL) {
+		json_double(json, key, table_real(number), REAL_DIGITS);
 	} else if (column_number(table, column, row, &number)) {
 		if (column->kind == COLUMN_DIFFERENCE)
 			json_i64(json, key, (int64_t)number);
@@ -290,6 +319,8 @@ static void cell_csv(const struct table *table, const struct column *column, con
 		column->list->csv(row, out);
 	else if (column_is_name(column))
 		view_buffer_csv(out, table->name(table->data, row, column->part));
+	else if (column_number(table, column, row, &number) && column->kind == COLUMN_REAL)
+		view_buffer_print(out, "%.*g", REAL_DIGITS, table_real(number));
 	else if (column_number(table, column, row, &number))
 		view_buffer_print(out, column->kind == COLUMN_DIFFERENCE ? "%" PRId64 : "%" PRIu64, number);
 }

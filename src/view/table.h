@@ -32,6 +32,7 @@ enum column_kind {
 	COLUMN_COUNT,	   /* text: 1,234 */
 	COLUMN_DURATION,   /* text: 1.23 ms; ns in JSON and CSV, and `_ns` in the key */
 	COLUMN_DIFFERENCE, /* an int64_t of ns; text: +1.23 ms */
+	COLUMN_REAL,	   /* the bits of a double; text: four digits or more */
 	COLUMN_SHARE,	   /* text: percent of the whole; the number itself in JSON and CSV */
 	COLUMN_TEXT,	   /* foreign */
 	COLUMN_DIGITS,	   /* text that is a number in JSON */

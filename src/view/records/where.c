@@ -61,14 +61,14 @@ static int where_compile(struct view_where *where, const struct read_event *even
 
 /* Compile the conditions of all selected events. @matched: by number of the condition */
 static int where_compile_all(struct view_where *where, const struct view_globs *conditions,
-			     const struct view_globs *events, bool *matched, struct view_where_fault *fault)
+			     const bool *selected, bool *matched, struct view_where_fault *fault)
 {
 	int result = 0;
 
 	for (unsigned n = 0; n < where->count && !result; n++) {
 		const struct burin_event *event = burin_trace_event(where->trace, n + 1);
 
-		if (!event || !view_globs_match(events, event->name))
+		if (!event || !selected[n])
 			continue;
 		for (size_t c = 0; c < conditions->count; c++)
 			matched[c] |= filter_condition_fits(conditions->globs[c], event->name);
@@ -85,7 +85,7 @@ static int where_compile_all(struct view_where *where, const struct view_globs *
 
 int view_where_make(struct view_where **out, const struct burin_trace *trace,
 		    const struct burin_profile *profile, const struct view_globs *conditions,
-		    const struct view_globs *events, struct view_where_fault *fault)
+		    const bool *selected, struct view_where_fault *fault)
 {
 	struct view_where *where;
 	bool *matched;
@@ -103,7 +103,7 @@ int view_where_make(struct view_where **out, const struct burin_trace *trace,
 		where->events = calloc(where->count + 1, sizeof(*where->events));
 	}
 	result = where && matched && where->events
-			 ? where_compile_all(where, conditions, events, matched, fault)
+			 ? where_compile_all(where, conditions, selected, matched, fault)
 			 : -ENOMEM;
 	for (size_t n = 0; n < conditions->count && !result; n++) {
 		if (matched[n])

@@ -19,14 +19,14 @@ struct view_where_fault {
 
 /*
  * view_where_make - compile conditions for the events of a trace.
- * @events: globs: only events that match are selected
+ * @selected: by id of an event - 1: it is; its conditions must fit
  * @profile: of the trace; NULL: it has no samples
  * @where: receives the conditions, or NULL if there are none
  * Return: 0; -EINVAL: see @fault; -ENOMEM.
  */
 int view_where_make(struct view_where **where, const struct burin_trace *trace,
 		    const struct burin_profile *profile, const struct view_globs *conditions,
-		    const struct view_globs *events, struct view_where_fault *fault);
+		    const bool *selected, struct view_where_fault *fault);
 
 /* view_where_holds - whether the conditions of a record's event hold. @where: NULL: true */
 bool view_where_holds(const struct view_where *where, const struct burin_record *record);

@@ -4,12 +4,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "view/bar.h"
 #include "view/losses.h"
 #include "view/spans/span_stats.h"
-
-enum {
-	BAR_WIDTH = 40,
-};
 
 /* ---- Columns */
 
@@ -79,14 +76,11 @@ static void print_bars(const struct table *table, const void *row, struct view_b
 	for (unsigned n = 0; n < count; n++)
 		most = bars[n].count > most ? bars[n].count : most;
 	for (unsigned n = 0; n < count; n++) {
-		const unsigned filled =
-			(unsigned)(((unsigned __int128)bars[n].count * BAR_WIDTH + most - 1) / most);
-		char from[TEXT_SHORT], to[TEXT_SHORT], number[TEXT_SHORT], bar[BAR_WIDTH + 1];
+		char from[TEXT_SHORT], to[TEXT_SHORT], number[TEXT_SHORT], bar[VIEW_BAR + 1];
 
-		memset(bar, '#', filled);
-		bar[filled] = 0;
 		view_buffer_print(out, "%12s to %10s %13s  %s\n", text_duration(from, bars[n].from),
-				  text_duration(to, bars[n].to), text_count(number, bars[n].count), bar);
+				  text_duration(to, bars[n].to), text_count(number, bars[n].count),
+				  view_bar(bar, bars[n].count, most));
 	}
 }
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin hist: how often events occur, and how a field of theirs is distributed, also over time. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/report/open_profile.h"
+#include "cmd/selection_options.h"
+#include "view/hist/hist.h"
+
+static struct view_globs events, where;
+static const char *by;
+static bool as_json, as_csv;
+static struct view_where_fault fault;
+static struct hist_options asked = { .events = &events, .where = &where, .fault = &fault };
+static struct view_report report = { .limit = 50 };
+
+static const struct cmd_option table[] = {
+	OPTION_LIST("-e, --event GLOB", &events,
+		    "only events whose name matches; may be repeated (default: all that have the field)"),
+	OPTION_TEXT("-f, --field FIELD", &asked.field,
+		    "count the values of this field: numbers by their size, texts and names by value"),
+	OPTION_TEXT("-b, --by WORD,...", &by,
+		    "a row for each value of these fields; also program, thread, pid, tid and cpu"),
+	OPTION_DURATION("--every TIME", &asked.every_ns, 1,
+			"a row for each interval of this length, such as 100ms or 1s"),
+	CMD_WHERE(&where),
+	OPTION_GROUP(cmd_time_options),
+	OPTION_NUMBER("-n, --limit N", &report.limit, 1, UINT64_MAX, "print at most N rows (default: 50)"),
+	OPTION_FLAG("-j, --json", &as_json, "one JSON object"),
+	OPTION_FLAG("--csv", &as_csv, "rows as CSV"),
+	CMD_MEMORY,
+	{ 0 },
+};
+
+/* Return: 0 or CMD_USAGE. */
+static int parse_by(void)
+{
+	while (by && *by) {
+		const size_t bytes = strcspn(by, ",");
+		char *word = strndup(by, bytes);
+
+		if (!word)
+			abort();
+		by += bytes + (by[bytes] == ',');
+		for (unsigned n = 0; n < asked.by_count; n++)
+			if (strcmp(asked.by[n], word) == 0)
+				*word = 0;
+		if (!*word)
+			return cmd_usage(
+				"--by: give names of fields, or of program, thread, pid, tid and cpu, each "
+				"once");
+		if (asked.by_count == HIST_BY_MAX)
+			return cmd_usage("--by: at most %u words", (unsigned)HIST_BY_MAX);
+		asked.by[asked.by_count++] = word;
+	}
+	return 0;
+}
+
+/* Return: the exit code. */
+static int hist_failed(const char *path, int error)
+{
+	if (error == -EINVAL)
+		return cmd_where_failed(&fault);
+	if (error == -E2BIG)
+		return cmd_usage("more than %u rows; give a longer --every, or other words in --by",
+				 (unsigned)HIST_ROWS_MAX);
+	if (error == -ENODATA && asked.field)
+		return cmd_usage(
+			"%s: the trace has no such event with a number or text %s; burin info lists events, "
+			"and burin dump shows their fields",
+			path, asked.field);
+	if (error == -ENODATA)
+		return cmd_usage("%s: the trace has no event %s; burin info lists events", path,
+				 events.count ? events.globs[0] : "");
+	return cmd_failed("%s: %s", path, cmd_error(error));
+}
+
+static int hist_trace(const struct burin_trace *trace, const char *path)
+{
+	struct view_buffer out = { .used = 0 };
+	struct hist hist;
+	int error = hist_make(&hist, trace, &asked), result = 0;
+
+	if (!error)
+		hist_print(&hist, &report, &out);
+	hist_free(&hist);
+	if (error)
+		result = hist_failed(path, error);
+	return result ? result : cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
+}
+
+static int cmd_hist_run(char **operands)
+{
+	struct cmd_faults faults = { .show_max = 10 };
+	struct burin_trace *trace = NULL;
+	int result = parse_by();
+
+	if (!result && as_json && as_csv)
+		result = cmd_usage("--json and --csv: give one of them");
+	if (!result)
+		result = cmd_open(&trace, operands[0], &faults);
+	if (result)
+		return result;
+	report.form = as_json ? TABLE_JSON : as_csv ? TABLE_CSV : TABLE_TEXT;
+	report.color = report.form == TABLE_TEXT && cmd_color(STDOUT_FILENO);
+	asked.threads = cmd_threads();
+	result = cmd_times(trace, &asked.from, &asked.to);
+	if (!result)
+		result = hist_trace(trace, operands[0]);
+	cmd_faults_foot(&faults, operands[0]);
+	burin_trace_close(trace);
+	return !result && faults.count ? CMD_FAULTS : result;
+}
+
+const struct cmd cmd_hist = {
+	.name = "hist",
+	.line = "count events, and the values of a field, also over time",
+	.usage = "Usage: burin hist [options] [DIR]\n"
+		 "\n"
+		 "Count records of the trace in DIR by their event: how many, and how many a second.\n"
+		 "With --field also how a field is distributed: mean, percentiles and a histogram.\n",
+	.notes = "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was counted.\n",
+	.options = table,
+	.operands = CMD_ONE_TRACE,
+	.views = true,
+	.main = cmd_hist_run,
+};
