@@ -31,7 +31,7 @@ enum {
 	COPY_TESTS_NAMES    /* ... also its names */
 };
 
-/* Room for the names of the subject, of one filter's run. */
+/* Room for names that are not kept, of one filter's run. */
 struct subject_names {
 	char thread[SESSION_THREAD_NAME], program[WIRE_NAME_TEXT_MAX + 1];
 };
@@ -95,22 +95,59 @@ static void fill_subject(struct filter_subject *subject)
 	subject->cpu = (uint32_t)sched_getcpu();
 }
 
-/* The names that a filter tests, by a system call for each of them, unless there must be none. */
+/*
+ * The calling thread's name: the one that its records have in the trace, so a write to /proc/self/comm is not noticed, either. A system
+ * call may take a microsecond, so the name is kept until a thread of the process is renamed. A child of vfork has its parent's memory,
+ * and a name of its own.
+ */
+static const char *own_name(struct subject_names *names)
+{
+	struct tracepoint_thread *self = &tracepoint_thread;
+	/* Acquire: the kernel has the new name. Pairs with the releases in thread.c. */
+	const uint32_t renames = __atomic_load_n(&tracepoint_renames, __ATOMIC_ACQUIRE);
+
+	if (ring_silent && *self->name)
+		return self->name;
+	if (self->in_vfork) {
+		session_thread_name(names->thread);
+		return names->thread;
+	}
+	if (self->own_renames != renames) {
+		session_thread_name(self->own_name);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST); /* for a signal handler that comes in between */
+		self->own_renames = renames;
+	}
+	return self->own_name;
+}
+
+/* The program's name, kept by the first thread that needs it: it stays until an exec, which loads the library again. */
+static const char *program_name(struct subject_names *names)
+{
+	static char kept[WIRE_NAME_TEXT_MAX + 1];
+	static uint8_t state;
+	uint8_t absent = COPY_ABSENT;
+
+	/* Acquire pairs with the release below: the name is whole. */
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == COPY_VALID)
+		return kept;
+	session_program_name(names->program, sizeof(names->program));
+	if (!tracepoint_thread.in_vfork && __atomic_compare_exchange_n(&state, &absent, COPY_BEGUN, false,
+								       __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+		memcpy(kept, names->program, sizeof(kept));
+		__atomic_store_n(&state, COPY_VALID, __ATOMIC_RELEASE);
+	}
+	return names->program;
+}
+
 static __attribute__((noinline)) void fill_names(const struct wire_filter *filter,
 						 struct filter_subject *subject, struct subject_names *names)
 {
 	const unsigned facts = filter_facts(filter);
 
-	if (facts & FILTER_THREAD) {
-		session_thread_name(names->thread);
-		if (ring_silent && *tracepoint_thread.name)
-			memcpy(names->thread, tracepoint_thread.name, sizeof(names->thread));
-		subject->thread = names->thread;
-	}
-	if (facts & FILTER_PROGRAM) {
-		session_program_name(names->program, sizeof(names->program));
-		subject->program = names->program;
-	}
+	if (facts & FILTER_THREAD)
+		subject->thread = own_name(names);
+	if (facts & FILTER_PROGRAM)
+		subject->program = program_name(names);
 }
 
 static uint8_t copy_state(const struct wire_filter *filter)

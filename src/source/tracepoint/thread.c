@@ -30,6 +30,7 @@ enum {
 struct session tracepoint_session;
 __thread struct tracepoint_thread tracepoint_thread;
 struct tracepoint_calls tracepoint_calls;
+uint32_t tracepoint_renames = 1;
 
 static uint32_t announced_pid; /* the process that has announced itself; after a fork it is the parent's */
 
@@ -187,6 +188,8 @@ void tracepoint_thread_renamed(const char *name)
 {
 	struct nolibc_string own = { tracepoint_thread.name, sizeof(tracepoint_thread.name), 0, false };
 
+	/* Release: the kernel has the new name. Pairs with the acquire in own_name(). */
+	__atomic_fetch_add(&tracepoint_renames, 1, __ATOMIC_RELEASE);
 	if (!tracepoint_thread.in_vfork)
 		nolibc_text(&own, name);
 	tracepoint_thread.vfork_announced = false;
@@ -200,6 +203,8 @@ void tracepoint_thread_rename(uint32_t tid, const char *name)
 {
 	uint32_t self;
 
+	/* Release: the kernel has the new name. Pairs with the acquire in own_name(). */
+	__atomic_fetch_add(&tracepoint_renames, 1, __ATOMIC_RELEASE);
 	/* If this process has not announced itself, none of its threads has recorded. */
 	if (!tracepoint_session.base || __atomic_load_n(&announced_pid, __ATOMIC_RELAXED) != session_self() ||
 	    !tracepoint_thread_may_record())

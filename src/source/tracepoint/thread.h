@@ -37,11 +37,16 @@ struct tracepoint_thread {
 	bool vfork_announced; /* ... and has announced itself */
 	struct tracepoint_context context;
 	struct tracepoint_context vfork_context; /* the parent's, saved meanwhile */
+	char own_name[16];			 /* for filters: the kernel's, asked for ... */
+	uint32_t own_renames;			 /* ... when there had been so many renames; 0: not yet */
 };
 
 /* initial-exec: one load, no call, and safe in signal handlers. It needs static TLS, so the library is never unloaded. */
 extern __thread struct tracepoint_thread tracepoint_thread
 	__attribute__((tls_model("initial-exec"), visibility("default")));
+
+/* Renames of this process's threads so far, and one: names that were asked for before may be former ones. */
+extern uint32_t tracepoint_renames;
 
 /* The process's session. `base` is NULL while there is none. Symbols with
  * visibility here are for libburin-calls.so. */
