@@ -56,7 +56,7 @@ struct query_value {
 	size_t size;
 };
 
-/* What a scan leaves out. */
+/* The bounds of a scan: rows outside of them are left out. */
 struct query_bounds {
 	uint64_t from, to; /* ticks; @to exclusive, 0: no end */
 	bool has_tid, has_cpu;

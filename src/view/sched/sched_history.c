@@ -5,7 +5,8 @@
  * A list is trimmed when it grows. It is moved to the array's begin only when what is left is not the larger part, so moving costs no more
  * than keeping did.
  *
- * Intervals of a list do not overlap, so their ends are in order, and a cut costs as many steps as it has pieces, however long the list is.
+ * Intervals of a list do not overlap, so their ends are in order, and a cut costs as many steps as it has pieces, however long the list is. In
+ * a damaged trace they may: each begins where the one before it ended then, so that the pieces still add up.
  */
 #include "view/sched/sched_history.h"
 
@@ -92,7 +93,7 @@ struct cut {
 	void *data;
 };
 
-/* What lies between two times, and in the cut. */
+/* The part of an interval between two times, and in the cut. */
 static int cut_between(const struct cut *cut, const struct sched_interval *interval, uint64_t begin,
 		       uint64_t end)
 {
@@ -121,8 +122,9 @@ int sched_history_cut(const struct sched_history *history, size_t number, uint64
 			break;
 		error = cut_between(&cut, &unknown, at, interval->begin);
 		if (!error)
-			error = cut_between(&cut, interval, interval->begin, interval->end);
-		at = interval->end;
+			error = cut_between(&cut, interval, interval->begin > at ? interval->begin : at,
+					    interval->end);
+		at = interval->end > at ? interval->end : at;
 	}
 	if (!error && at < to && last.begin > at) {
 		error = cut_between(&cut, &unknown, at, last.begin);
