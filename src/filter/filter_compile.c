@@ -357,7 +357,8 @@ static struct node *parse_not(struct parser *parser)
 		return NULL;
 	bare = parser->token.kind != TOKEN_NOT && parser->token.kind != TOKEN_OPEN;
 	if (!bare) {
-		node = parse_unary(parser);
+		/* Of `!(flags & 3) == 1` the parentheses belong to the `!`, and are refused before the comparison. */
+		node = parser->token.kind == TOKEN_NOT ? parse_unary(parser) : parse_parentheses(parser);
 	} else {
 		if (!filter_operand(parser, &operand))
 			return NULL;

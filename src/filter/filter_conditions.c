@@ -2,10 +2,12 @@
 /* Conditions for several events; see filter_conditions.h. */
 #include "filter/filter_conditions.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/glob.h"
+#include "filter/filter_compile.h"
 
 /*
  * The bytes of the glob, with its colon; 0: there is none. A colon ends no word of an expression, and no word in a string counts, since a
@@ -32,30 +34,43 @@ bool filter_condition_fits(const char *condition, const char *event)
 	return strcmp(glob, event) == 0 || glob_match(glob, event);
 }
 
-bool filter_conditions_join(const char *const *conditions, const char *event, char *out)
+/* Append an expression to those before it. Return: false: they are too long. */
+static bool append_condition(char *out, const char *expression)
 {
-	const char *first = NULL;
-	size_t used = 0;
-	int bytes;
+	const size_t used = strlen(out), bytes = strlen(expression);
+	const char *between = used ? " && " : "";
+
+	if (used + bytes + strlen(between) + 3 > FILTER_CONDITIONS_MAX)
+		return false;
+	snprintf(out + used, FILTER_CONDITIONS_MAX - used, "%s(%s)", between, expression);
+	return true;
+}
+
+/* One alone stays as it is: marks under errors are at its places. So does one that is wrong: in parentheses it might become a part of others. */
+int filter_conditions_join(const char *const *conditions, const char *event, char *out)
+{
+	const char *last = NULL;
+	struct filter_error fault;
+	int count = 0;
 
 	*out = 0;
 	for (; *conditions; conditions++) {
-		const char *expression = *conditions + glob_bytes(*conditions);
-
 		if (!filter_condition_fits(*conditions, event))
 			continue;
-		expression += strspn(expression, " \t\n");
-		/* One alone stays as it is: marks under errors are at its places. */
-		if (!first)
-			bytes = snprintf(out, FILTER_CONDITIONS_MAX, "%s", expression);
-		else if (used == strlen(first))
-			bytes = snprintf(out, FILTER_CONDITIONS_MAX, "(%s) && (%s)", first, expression);
-		else
-			bytes = snprintf(out + used, FILTER_CONDITIONS_MAX - used, " && (%s)", expression);
-		used = first && used != strlen(first) ? used + (size_t)bytes : (size_t)bytes;
-		first = first ? first : expression;
-		if (used >= FILTER_CONDITIONS_MAX)
-			return false;
+		last = *conditions + glob_bytes(*conditions);
+		last += strspn(last, " \t\n");
+		if (filter_check(last, &fault) != 0) {
+			count = 1;
+			break;
+		}
+		if (!append_condition(out, last))
+			return -E2BIG;
+		count++;
 	}
-	return true;
+	if (count != 1)
+		return count;
+	if (strlen(last) >= FILTER_CONDITIONS_MAX)
+		return -E2BIG;
+	strcpy(out, last);
+	return 1;
 }

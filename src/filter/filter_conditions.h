@@ -17,11 +17,11 @@ enum {
 bool filter_condition_fits(const char *condition, const char *event);
 
 /*
- * filter_conditions_join - one expression of all conditions of an event.
+ * filter_conditions_join - one expression of all conditions of an event; if one of them is no expression, that one.
  * @conditions: the last one is NULL
- * @out: FILTER_CONDITIONS_MAX bytes; "" if there are none
- * Return: false: they are too long.
+ * @out: FILTER_CONDITIONS_MAX bytes
+ * Return: how many there are; -E2BIG: they are too long.
  */
-bool filter_conditions_join(const char *const *conditions, const char *event, char *out);
+int filter_conditions_join(const char *const *conditions, const char *event, char *out);
 
 #endif

@@ -248,6 +248,7 @@ static void faults(void **state)
 		{ "proto & 1", 0, 5, "proto is not an integer" },
 		{ "delta & 0x8000000000000000", 6, 1, "more bits" },
 		{ "!len & 4", 1, 7, "in parentheses" },
+		{ "!(len & 3) == 1", 11, 2, "cannot be compared" },
 		{ "len & 3 == proto", 0, 16, "len & 3 is an integer, and proto a string" },
 		{ "proto < thread", 6, 1, "== or !=" },
 		{ "data == data", 0, 12, "an array" },

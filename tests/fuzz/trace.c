@@ -165,7 +165,7 @@ static void report_slowest(const struct burin_trace *trace, size_t size)
 	if (options.share > 0)
 		tail_print(&pick, &report, "20%", "trace", &out);
 	else
-		slowest_print(&pick, &report, "trace", &out);
+		slowest_print(&pick, &report, &out);
 	span_pick_free(&pick);
 	view_buffer_free(&out);
 }

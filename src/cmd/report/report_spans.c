@@ -185,7 +185,7 @@ static int print_slowest(const char *path, const struct burin_trace *trace,
 	if (error)
 		return error;
 	error = chosen.share > 0 ? tail_print(&pick, report, options->slowest, path, out)
-				 : slowest_print(&pick, report, path, out);
+				 : slowest_print(&pick, report, out);
 	span_pick_free(&pick);
 	return error;
 }

@@ -75,6 +75,7 @@ enum {
 /* A span, and where its vector belongs. */
 struct blame_span {
 	const struct span_picked *span;
+	size_t number; /* the caller's */
 	struct blame_vector vector;
 	bool done;
 };

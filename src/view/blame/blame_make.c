@@ -16,8 +16,8 @@
  * of the oldest span that is not over is needed.
  *
  * A span that ends in another thread is followed backwards from its end. So the pieces of that thread are collected first, and looked at from
- * the last one to the first. Where the thread was blocked and another one woke it, that one goes on, at the same time. JUMPS_MAX ends a
- * chain of threads that woke each other at one time.
+ * the last one to the first. Where the thread was blocked and another one woke it, that one goes on, at the same time. A span that is handed
+ * on more than JUMPS_MAX times is unknown before that.
  *
  * Without switches, a thread is blocked in the times of its waits (sample.off-cpu), and unknown otherwise; of that, it ran for as long as its
  * samples say.
@@ -46,6 +46,11 @@ enum {
 static const char fault_sleep[] = "no system call (uninterruptible)",
 		  stopped_sleep[] = "no system call (stopped)";
 
+/* A piece of a thread that is followed backwards. */
+struct collected {
+	struct sched_interval part, whole;
+};
+
 struct blame_maker {
 	struct blame *blame;
 	struct blame_span *spans; /* by begin */
@@ -61,7 +66,7 @@ struct blame_maker {
 	const struct burin_event *running, *waiting; /* whose samples count; NULL: none */
 	struct blame_lost lost;
 	uint32_t fault, stopped, interrupt, others; /* strings */
-	struct sched_interval *pieces;		    /* of a thread that is followed backwards */
+	struct collected *pieces;
 	size_t piece_count, piece_room;
 };
 
@@ -285,10 +290,9 @@ static int collect_piece(void *data, const struct sched_interval *piece, const s
 {
 	struct blame_maker *maker = data;
 
-	(void)whole;
 	if (!array_reserve(maker->pieces, maker->piece_room, maker->piece_count + 1))
 		return -ENOMEM;
-	maker->pieces[maker->piece_count++] = *piece;
+	maker->pieces[maker->piece_count++] = (struct collected){ *piece, *whole };
 	return 0;
 }
 
@@ -302,11 +306,10 @@ static int cut_thread(struct blame_maker *maker, uint32_t thread, uint64_t from,
 }
 
 /* Whether the path goes on with the thread that ended a wait. */
-static bool goes_on(const struct blame_maker *maker, const struct sched_interval *piece, uint32_t home,
-		    unsigned jumps)
+static bool goes_on(const struct blame_maker *maker, const struct sched_interval *piece, uint32_t home)
 {
 	return piece->state == SCHED_BLOCKED && piece->thread != home && piece->waker &&
-	       maker->sched.threads[piece->waker - 1].tid && jumps < JUMPS_MAX;
+	       maker->sched.threads[piece->waker - 1].tid;
 }
 
 /* @home: the thread in which the span began */
@@ -316,17 +319,21 @@ static int follow_back(struct cut_span *cut, uint32_t home, uint64_t begin, uint
 	int error = 0;
 
 	for (unsigned jumps = 0; end > begin && !error; jumps++) {
+		if (jumps == JUMPS_MAX) {
+			cut->unknown += end - begin;
+			break;
+		}
 		maker->piece_count = 0;
 		error = cut_thread(maker, cut->thread, begin, end, collect_piece, maker);
 		while (!error && maker->piece_count) {
-			const struct sched_interval piece = maker->pieces[--maker->piece_count];
+			const struct collected piece = maker->pieces[--maker->piece_count];
 
-			if (goes_on(maker, &piece, home, jumps)) {
-				cut->thread = piece.waker - 1;
+			if (goes_on(maker, &piece.part, home)) {
+				cut->thread = piece.part.waker - 1;
 				break;
 			}
-			error = add_piece(cut, &piece, &piece);
-			end = piece.begin;
+			error = add_piece(cut, &piece.part, &piece.whole);
+			end = piece.part.begin;
 		}
 	}
 	return error;

@@ -41,8 +41,13 @@ static void trim_samples(struct blame_samples *samples, struct blame_sample_list
 	list->first = 0;
 }
 
-static void forget_all(struct blame_samples *samples)
+/* Too many are kept: forget those that are not needed; if that is not enough, all. */
+static void make_sample_room(struct blame_samples *samples, uint64_t floor)
 {
+	for (size_t n = 0; n < samples->room; n++)
+		trim_samples(samples, &samples->lists[n], floor);
+	if (samples->kept < SAMPLES_MAX / 2)
+		return;
 	for (size_t n = 0; n < samples->room; n++)
 		samples->lists[n].first = samples->lists[n].count = 0;
 	samples->kept = 0;
@@ -61,7 +66,7 @@ int blame_samples_keep(struct blame_samples *samples, size_t thread, const struc
 	if (sample->time <= floor)
 		return 0;
 	if (samples->kept >= SAMPLES_MAX)
-		forget_all(samples);
+		make_sample_room(samples, floor);
 	if (!array_reserve(list->samples, list->room, list->count + 1))
 		return -ENOMEM;
 	list->samples[list->count++] = *sample;

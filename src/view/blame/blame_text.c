@@ -136,4 +136,5 @@ void blame_missing_json(const struct blame *blame, struct json *json)
 	json_bool(json, "has_wakeups", blame->has_wakes);
 	json_bool(json, "has_stacks", blame->has_stacks);
 	json_bool(json, "has_samples", blame->has_samples);
+	json_bool(json, "forgotten", blame->dropped != 0);
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,14 @@
 
 static const char *const bold = print_styles[PRINT_BOLD], *const off = print_styles[PRINT_OFF];
 
+enum {
+	NAME_BYTES = 1024,
+};
+
 /* All of a report. */
 struct slowest {
 	struct span_pick *pick;
 	const struct view_report *report;
-	const char *path;
 	struct blame blame;
 	struct blame_span *spans;
 	struct blame_span **order; /* the slowest first */
@@ -74,15 +78,42 @@ static const struct burin_thread *thread_of(const struct slowest *slowest, const
 	return burin_trace_thread(slowest->pick->trace, span->tid, span->begin);
 }
 
+/* A text of the trace or of the user as one word of a shell. */
+static void put_word(const char *text, struct view_buffer *out)
+{
+	view_buffer_print(out, "'");
+	for (; *text; text += *text == '\'') {
+		const size_t bytes = strcspn(text, "'");
+
+		view_buffer_print(out, "%.*s%s", (int)bytes, text, text[bytes] ? "'\"'\"'" : "");
+		text += bytes;
+	}
+	view_buffer_print(out, "'");
+}
+
+/* A name as a glob that matches only itself. */
+static void put_name(const char *name, struct view_buffer *out)
+{
+	char glob[3 * NAME_BYTES + 1];
+	size_t used = 0;
+
+	for (; *name && used < 3 * NAME_BYTES; name++)
+		used += (size_t)snprintf(glob + used, sizeof(glob) - used,
+					 strchr("*?[", *name) ? "[%c]" : "%c", *name);
+	put_word(glob, out);
+}
+
 /* The option that selects the spans of a name. */
 static void put_option(const struct span_pick *pick, const char *name, struct view_buffer *out)
 {
 	for (size_t n = 0; n < pick->choice->pair_count; n++)
 		if (!strcmp(pick->choice->pairs[n].name, name)) {
-			view_buffer_print(out, "--pair '%s'", pick->choice->pairs[n].text);
+			view_buffer_print(out, "--pair ");
+			put_word(pick->choice->pairs[n].text, out);
 			return;
 		}
-	view_buffer_print(out, "--span '%s'", name);
+	view_buffer_print(out, "--span ");
+	put_name(name, out);
 }
 
 void slowest_command(const struct span_pick *pick, const struct span_picked *span, const char *path,
@@ -94,8 +125,9 @@ void slowest_command(const struct span_pick *pick, const struct span_picked *spa
 	view_buffer_print(out, "burin report ");
 	put_option(pick, pick->strings.texts[span->name], out);
 	view_buffer_print(out,
-			  " --slowest 1 --from @%" PRId64 ".%09" PRId64 " --to @%" PRId64 ".%09" PRId64 " %s",
-			  begin / 1000000000, begin % 1000000000, end / 1000000000, end % 1000000000, path);
+			  " --slowest 1 --from @%" PRId64 ".%09" PRId64 " --to @%" PRId64 ".%09" PRId64 " ",
+			  begin / 1000000000, begin % 1000000000, end / 1000000000, end % 1000000000);
+	put_word(path, out);
 }
 
 static int span_text(struct slowest *slowest, size_t number)
@@ -254,10 +286,9 @@ static void restore_order(struct slowest *slowest)
 		slowest->order[slowest->spans[n].span - first] = &slowest->spans[n];
 }
 
-int slowest_print(struct span_pick *pick, const struct view_report *report, const char *path,
-		  struct view_buffer *out)
+int slowest_print(struct span_pick *pick, const struct view_report *report, struct view_buffer *out)
 {
-	struct slowest slowest = { .pick = pick, .report = report, .path = path, .out = out };
+	struct slowest slowest = { .pick = pick, .report = report, .out = out };
 	const struct view_style style = { .color = false };
 	int error = make_spans(&slowest);
 

@@ -8,11 +8,9 @@
 /*
  * slowest_print - spans in the form of the report; JSON is as docs/schema/report-slowest.json.
  * @pick: so many spans of all names
- * @path: of the trace, for the command that prints more
  * Return: 0; -ENOMEM.
  */
-int slowest_print(struct span_pick *pick, const struct view_report *report, const char *path,
-		  struct view_buffer *out);
+int slowest_print(struct span_pick *pick, const struct view_report *report, struct view_buffer *out);
 
 /* slowest_command - append a command that prints this one span: "burin report --spans --span ... DIR". */
 void slowest_command(const struct span_pick *pick, const struct span_picked *span, const char *path,

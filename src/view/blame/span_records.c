@@ -19,6 +19,7 @@ enum {
 
 struct span_line {
 	const struct burin_event *event;
+	uint32_t tid;
 	uint64_t begin, end; /* ticks; end 0: it has none */
 	unsigned depth;
 	struct view_buffer text, more; /* of its begin, and of its end */
@@ -30,6 +31,7 @@ struct span_lines {
 	unsigned count;
 	unsigned open[NESTED_MAX]; /* numbers of lines */
 	unsigned depth;
+	bool unpushed; /* a begin has no line: it is not known whose end an end is from then on */
 	uint64_t left;
 };
 
@@ -82,10 +84,11 @@ static bool are_ends(const struct burin_event *begin, const struct burin_event *
 }
 
 /* Return: the line of the span that ends; NULL: it has none. */
-static struct span_line *close_line(struct span_lines *lines, const struct burin_event *end)
+static struct span_line *close_line(struct span_lines *lines, const struct burin_record *end)
 {
-	for (unsigned n = lines->depth; n; n--)
-		if (are_ends(lines->lines[lines->open[n - 1]].event, end)) {
+	for (unsigned n = lines->unpushed ? 0 : lines->depth; n; n--)
+		if (lines->lines[lines->open[n - 1]].tid == end->tid &&
+		    are_ends(lines->lines[lines->open[n - 1]].event, end->event)) {
 			lines->depth = n - 1;
 			return &lines->lines[lines->open[n - 1]];
 		}
@@ -95,8 +98,7 @@ static struct span_line *close_line(struct span_lines *lines, const struct burin
 static int take_line(void *data, const struct burin_record *record)
 {
 	struct span_lines *lines = data;
-	struct span_line *line =
-		record->event->kind == BURIN_KIND_END ? close_line(lines, record->event) : NULL;
+	struct span_line *line = record->event->kind == BURIN_KIND_END ? close_line(lines, record) : NULL;
 
 	if (line) {
 		line->end = record->time;
@@ -104,12 +106,16 @@ static int take_line(void *data, const struct burin_record *record)
 			view_line_formatter_message(lines->formatter, record, &line->more);
 		return line->more.failed ? -ENOMEM : 0;
 	}
+	lines->unpushed |= record->event->kind == BURIN_KIND_BEGIN &&
+			   (lines->count == SPAN_RECORDS_TEXT || lines->depth == NESTED_MAX);
 	if (lines->count == SPAN_RECORDS_TEXT) {
 		lines->left++;
 		return 0;
 	}
 	line = &lines->lines[lines->count];
-	*line = (struct span_line){ .event = record->event, .begin = record->time, .depth = lines->depth };
+	*line = (struct span_line){
+		.event = record->event, .tid = record->tid, .begin = record->time, .depth = lines->depth
+	};
 	view_line_formatter_message(lines->formatter, record, &line->text);
 	if (record->event->kind == BURIN_KIND_BEGIN && lines->depth < NESTED_MAX)
 		lines->open[lines->depth++] = lines->count;

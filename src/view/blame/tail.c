@@ -38,7 +38,7 @@ struct drawing {
 
 /* ---- Sums and means */
 
-/* Number the parts that vectors have. A trace may have many more, which cost nothing then. */
+/* Number the parts that vectors have. A trace may have many more, for which no draw takes time. */
 static void number_parts(struct drawing *drawing, struct tail_set set)
 {
 	for (size_t n = 0; n < set.count; n++)

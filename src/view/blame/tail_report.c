@@ -36,8 +36,10 @@ struct tail_report {
 	struct blame_span *spans;
 	size_t count;
 	struct view_buffer *out;
-	const struct span_group *group; /* that is printed */
-	size_t small;			/* names of which text has no table */
+	const struct blame_vector **vectors; /* of all spans, group by group: its slowest, then its band */
+	size_t first;			     /* of the group */
+	const struct span_group *group;	     /* that is printed */
+	size_t small;			     /* names of which text has no table */
 };
 
 /* ---- Columns */
@@ -286,43 +288,27 @@ static int print_group(struct tail_report *report, const struct tail *tail, stru
 
 /* ---- All names */
 
-/* The vectors of a list of picks, in its order. @spans: all, in any order */
-static const struct blame_vector **vectors_of(const struct tail_report *report,
-					      const struct span_picks *picks)
-{
-	const struct blame_vector **vectors = calloc(picks->count + 1, sizeof(*vectors));
-
-	for (size_t n = 0; vectors && picks->count && n < report->count; n++) {
-		const struct blame_span *span = &report->spans[n];
-
-		if (span->span >= picks->spans && span->span < picks->spans + picks->count)
-			vectors[span->span - picks->spans] = &span->vector;
-	}
-	return vectors;
-}
-
 static int compare_group(struct tail_report *report, struct json *json)
 {
-	const struct blame_vector **slow = vectors_of(report, &report->group->slowest),
-				  **band = vectors_of(report, &report->group->band);
-	struct tail tail = { .rows = NULL };
-	int error = slow && band ? tail_make(&tail, report->blame.parts, report->blame.part_count,
-					     (struct tail_set){ slow, report->group->slowest.count },
-					     (struct tail_set){ band, report->group->band.count })
-				 : -ENOMEM;
+	const struct span_group *group = report->group;
+	const struct tail_set slow = { report->vectors + report->first, group->slowest.count },
+			      band = { slow.vectors + slow.count, group->band.count };
+	struct tail tail;
+	int error = tail_make(&tail, report->blame.parts, report->blame.part_count, slow, band);
 
 	if (!error)
 		error = print_group(report, &tail, json);
 	tail_free(&tail);
-	free(slow);
-	free(band);
 	return error;
 }
 
 static void add_picks(struct tail_report *report, const struct span_picks *picks)
 {
-	for (size_t n = 0; n < picks->count; n++)
-		report->spans[report->count++] = (struct blame_span){ .span = &picks->spans[n] };
+	for (size_t n = 0; n < picks->count; n++) {
+		report->spans[report->count] =
+			(struct blame_span){ .span = &picks->spans[n], .number = report->count };
+		report->count++;
+	}
 }
 
 static int gather_spans(struct tail_report *report)
@@ -342,9 +328,18 @@ static int gather_spans(struct tail_report *report)
 	return 0;
 }
 
+/* The vectors as gather_spans() numbered their spans: blame_make() has put these into another order. */
+static int order_vectors(struct tail_report *report)
+{
+	report->vectors = calloc(report->count + 1, sizeof(struct blame_vector *));
+	for (size_t n = 0; report->vectors && n < report->count; n++)
+		report->vectors[report->spans[n].number] = &report->spans[n].vector;
+	return report->vectors ? 0 : -ENOMEM;
+}
+
 static int print_groups(struct tail_report *report, struct json *json)
 {
-	int error = 0;
+	int error = order_vectors(report);
 
 	for (size_t n = 0; n < report->pick->group_count && !error; n++) {
 		report->group = &report->pick->groups[n];
@@ -352,6 +347,7 @@ static int print_groups(struct tail_report *report, struct json *json)
 			report->small++;
 		else
 			error = compare_group(report, json);
+		report->first += report->group->slowest.count + report->group->band.count;
 	}
 	return error;
 }
@@ -405,6 +401,7 @@ int tail_print(struct span_pick *pick, const struct view_report *report, const c
 		error = report->form == TABLE_JSON  ? tail_json(&tail)
 			: report->form == TABLE_CSV ? print_groups(&tail, NULL)
 						    : tail_text(&tail);
+	free(tail.vectors);
 	blame_free(&tail.blame);
 	blame_spans_free(tail.spans, tail.count);
 	return error;

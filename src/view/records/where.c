@@ -63,7 +63,7 @@ static int where_compile(struct view_where *where, const struct read_event *even
 static int where_compile_all(struct view_where *where, const struct view_globs *conditions,
 			     const bool *selected, bool *matched, struct view_where_fault *fault)
 {
-	int result = 0;
+	int result = 0, count;
 
 	for (unsigned n = 0; n < where->count && !result; n++) {
 		const struct burin_event *event = burin_trace_event(where->trace, n + 1);
@@ -73,11 +73,12 @@ static int where_compile_all(struct view_where *where, const struct view_globs *
 		for (size_t c = 0; c < conditions->count; c++)
 			matched[c] |= filter_condition_fits(conditions->globs[c], event->name);
 		fault->event = event->name;
-		if (!filter_conditions_join(conditions->globs, event->name, fault->text)) {
+		count = filter_conditions_join(conditions->globs, event->name, fault->text);
+		if (count < 0) {
 			filter_error_set(&fault->fault, 0, 0, "the conditions are too long");
 			return -EINVAL;
 		}
-		if (*fault->text)
+		if (count)
 			result = where_compile(where, read_event_of(event), fault);
 	}
 	return result;

@@ -18,6 +18,10 @@
 #include "base/number.h"
 #include "view/spans/span_threads.h"
 
+enum {
+	ROUNDS_MAX = 100, /* of halving, for which 60 are enough as a rule */
+};
+
 /* Durations of a group, and the limits that follow. */
 struct limits {
 	uint64_t *durations;
@@ -35,6 +39,8 @@ struct picker {
 	struct limits *limits; /* by group */
 	uint32_t *group_of;    /* by definition: group + 1 */
 	size_t limit_room, definition_room;
+	uint32_t *by_name; /* by string: group + 1 */
+	size_t name_room;
 	uint64_t random;
 };
 
@@ -48,12 +54,22 @@ static void swap(uint64_t *one, uint64_t *other)
 	*other = kept;
 }
 
-/* The number of a rank, from 0, of numbers that are put in another order: those before it are not larger. */
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *one = a, *other = b;
+
+	return number_order(*one, *other);
+}
+
+/*
+ * The number of a rank, from 0, of numbers that are put in another order: those before it are not larger. Halves of any size cost little; if a
+ * trace has numbers that are made to divide badly, they are sorted.
+ */
 static uint64_t number_of_rank(uint64_t *numbers, size_t count, size_t rank)
 {
 	size_t low = 0, high = count;
 
-	while (high - low > 1) {
+	for (unsigned rounds = 0; high - low > 1; rounds++) {
 		const uint64_t pivot = numbers[low + (high - low) / 2];
 		size_t less = low, at = low, more = high;
 
@@ -66,6 +82,10 @@ static uint64_t number_of_rank(uint64_t *numbers, size_t count, size_t rank)
 				at++;
 		if (rank >= less && rank < more)
 			return pivot;
+		if (rounds == ROUNDS_MAX) {
+			qsort(numbers, count, sizeof(*numbers), by_size);
+			return numbers[rank];
+		}
 		low = rank < less ? low : more;
 		high = rank < less ? less : high;
 	}
@@ -107,7 +127,8 @@ static void find_limits(struct picker *picker, size_t number)
 static size_t group_of(struct picker *picker, const struct span_ended *span)
 {
 	struct span_pick *pick = picker->pick;
-	const uint32_t name = picker->join.events.definitions[span->definition].name;
+	const uint32_t name =
+		picker->options->share == 0 ? 0 : picker->join.events.definitions[span->definition].name;
 	uint32_t *known;
 
 	if (!array_reserve_zeroed(picker->group_of, picker->definition_room, (size_t)span->definition + 1))
@@ -115,17 +136,16 @@ static size_t group_of(struct picker *picker, const struct span_ended *span)
 	known = &picker->group_of[span->definition];
 	if (*known)
 		return *known - 1;
-	for (size_t n = 0; n < pick->group_count && !*known; n++)
-		if (picker->options->share == 0 || pick->groups[n].name == name)
-			*known = (uint32_t)n + 1;
+	if (!array_reserve_zeroed(picker->by_name, picker->name_room, (size_t)name + 1))
+		return SIZE_MAX;
+	*known = picker->by_name[name];
 	if (*known)
 		return *known - 1;
 	if (!array_reserve(pick->groups, pick->group_room, pick->group_count + 1) ||
 	    !array_reserve_zeroed(picker->limits, picker->limit_room, pick->group_count + 1))
 		return SIZE_MAX;
-	pick->groups[pick->group_count++] =
-		(struct span_group){ .name = picker->options->share == 0 ? 0 : name };
-	*known = (uint32_t)pick->group_count;
+	pick->groups[pick->group_count++] = (struct span_group){ .name = name };
+	*known = picker->by_name[name] = (uint32_t)pick->group_count;
 	return *known - 1;
 }
 
@@ -295,6 +315,7 @@ int span_pick_make(struct span_pick *pick, const struct burin_trace *trace,
 		qsort(pick->groups, pick->group_count, sizeof(*pick->groups), by_time);
 	free(picker.limits);
 	free(picker.group_of);
+	free(picker.by_name);
 	if (!result && pick->strings.failed)
 		result = -ENOMEM;
 	if (result)

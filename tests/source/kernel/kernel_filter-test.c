@@ -39,7 +39,7 @@ static const char call_format[] = COMMON "\tfield:int __syscall_nr;\toffset:8;\t
 					 "\tfield:umode_t small;\toffset:32;\tsize:8;\tsigned:0;\n"
 					 "\tfield:size_t large;\toffset:40;\tsize:8;\tsigned:0;\n";
 
-static const char thread_name[16] = "a thread: abc";
+static const char thread_name[16] = "a thread: abcde";
 
 enum {
 	EXPRESSIONS = 8000,
@@ -294,7 +294,8 @@ static void put_more_test(char *out, size_t room)
 static void put_test(char *out, size_t room)
 {
 	static const char *const names[] = { "number", "small", "large", "tid", "pid", "cpu" };
-	static const char *const threads[] = { "a thread: abc", "a*", "*abc", "b*", "a thread: ab", "*" };
+	static const char *const threads[] = { "a thread: abcde",  "a*", "*cde", "b*", "a thread: ab",
+					       "a thread: abcde*", "*" };
 	static const long long numbers[] = { 0, 1, 2, 3, 5, 127, 128, 255, 4700, 4711, 65535, 0x7fffffff };
 	const bool is_glob = random() % 2;
 

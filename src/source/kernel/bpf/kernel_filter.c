@@ -314,7 +314,7 @@ static void put_text_test(struct bpf_program *to, struct jumps *jumps, const str
 	const char *star = test->op % WIRE_FILTER_WALK == WIRE_FILTER_GLOB ? strchr(text, '*') : NULL;
 	const unsigned before = star ? (unsigned)(star - text) : bytes + 1;
 
-	if (bytes > text_max(field)) { /* longer than any */
+	if (bytes - (star != NULL) > text_max(field)) { /* longer than any */
 		kernel_filter_add_jump(jumps, bpf_put_jump(to, BPF_JGE, BPF_REG_0, 0),
 				       otherwise); /* always */
 		return;

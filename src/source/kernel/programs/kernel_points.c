@@ -330,10 +330,12 @@ static const char *compile_point(const struct kernel_points *points, size_t n, c
 	const struct tracepoint *point = &points->points[n];
 	char calls[WIRE_ENUMS_MAX + 1];
 	const char *enums = point->enums ? point->enums : "";
+	int count;
 
-	if (!filter_conditions_join(where, chosen_name(point), expression))
+	count = filter_conditions_join(where, chosen_name(point), expression);
+	if (count < 0)
 		return "the conditions are too long";
-	if (!*expression)
+	if (!count)
 		return NULL;
 	if (tracepoint_has_calls(point)) {
 		kernel_points_name_calls(calls);
