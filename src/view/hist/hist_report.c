@@ -32,7 +32,7 @@ static bool value_number(const void *at, unsigned which, uint64_t *number)
 
 	if (!counts->count)
 		return false;
-	value = which == VALUE_MEAN  ? counts->sum / (double)counts->count
+	value = which == VALUE_MEAN  ? counts->mean
 		: which == VALUE_MIN ? counts->min
 		: which == VALUE_MAX ? counts->max
 				     : value_counts_quantile(counts, which);

@@ -2,6 +2,7 @@
 /* Numbers, counted; see value_counts.h. The bits of a double, with its sign turned, are in the order of the numbers. */
 #include "view/hist/value_counts.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +72,9 @@ bool value_counts_add(struct value_counts *counts, double value)
 	octave[bucket & (VALUE_BUCKETS - 1)]++;
 	counts->min = value < counts->min || !counts->count ? value : counts->min;
 	counts->max = value > counts->max || !counts->count ? value : counts->max;
-	counts->sum += value;
 	counts->count++;
+	/* Not by a sum, which the largest numbers would make infinite. */
+	counts->mean += value / (double)counts->count - counts->mean / (double)counts->count;
 	return true;
 }
 
@@ -134,7 +136,8 @@ static double bound_value(int bound)
 	const int power = (bound - (bound % 3 + 3) % 3) / 3;
 	const int step = steps[(bound % 3 + 3) % 3];
 
-	return power < 0 ? step / pow(10, -power) : step * pow(10, power);
+	/* The least and the largest numbers have no bound below or above them. */
+	return fmax(DBL_MIN, fmin(DBL_MAX, power < 0 ? step / pow(10, -power) : step * pow(10, power)));
 }
 
 /* The bar of a number, without its count. */

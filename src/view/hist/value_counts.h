@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Numbers of any size and sign, counted: their sum, the least and the greatest, quantiles, and bars of a histogram.
+ * Numbers of any size and sign, counted: their mean, the least and the greatest, quantiles, and bars of a histogram.
  *
  * Each power of two has 128 buckets, so quantiles are exact to 0.8 %, and exact of integers up to 255.
  */
@@ -26,7 +26,7 @@ struct value_octave {
 /* One of zeros has none. */
 struct value_counts {
 	uint64_t count;
-	double sum, min, max;
+	double mean, min, max;
 	struct value_octave *octaves; /* in their order */
 	size_t octave_count, octave_room, last;
 };
