@@ -326,6 +326,11 @@ static unsigned fact_at(unsigned offset)
 	return 0;
 }
 
+uint8_t filter_fact_offset(unsigned fact)
+{
+	return fact_offsets[__builtin_ctz(fact)];
+}
+
 const char *filter_fact_name(unsigned fact)
 {
 	static const char names[][12] = { "pid", "tid", "cpu", "depth", "correlation", "thread", "program" };

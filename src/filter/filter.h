@@ -46,6 +46,9 @@ enum filter_fact {
 /* filter_facts - the facts that a verified filter tests: enum filter_fact, or'ed. One that is constant tests none. */
 unsigned filter_facts(const struct wire_filter *filter);
 
+/* filter_fact_offset - where struct filter_subject has a fact. */
+uint8_t filter_fact_offset(unsigned fact);
+
 /* filter_fact_name - the name of a fact in expressions. @fact: one of enum filter_fact */
 const char *filter_fact_name(unsigned fact);
 

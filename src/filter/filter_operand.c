@@ -168,18 +168,11 @@ static void set_field(const struct parser *parser, struct operand *operand, unsi
 
 static void set_fact(struct operand *operand, unsigned fact)
 {
-	static const uint8_t offsets[] = {
-		offsetof(struct filter_subject, pid),	      offsetof(struct filter_subject, tid),
-		offsetof(struct filter_subject, cpu),	      offsetof(struct filter_subject, depth),
-		offsetof(struct filter_subject, correlation), offsetof(struct filter_subject, thread),
-		offsetof(struct filter_subject, program),
-	};
-
 	operand->kind = OPERAND_FIELD;
 	operand->type = fact & FILTER_NAMES ? WIRE_STR : fact == FILTER_CORRELATION ? WIRE_U64 : WIRE_U32;
 	operand->test = (struct wire_filter_test){
 		.op = (uint8_t)(WIRE_FILTER_SUBJECT | filter_op(operand->type)),
-		.offset = offsets[__builtin_ctz(fact)],
+		.offset = filter_fact_offset(fact),
 	};
 }
 

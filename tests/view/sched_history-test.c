@@ -129,7 +129,7 @@ static void test_floor(void **state)
 	assert_int_equal(sched_history_cut(&history, 7, 5, 5, NULL, see_piece, NULL), 0);
 }
 
-/* What follows the last interval is the present state. */
+/* The present state follows the last interval. */
 static void test_now(void **state)
 {
 	const struct sched_interval last = { .state = SCHED_RUNNING, .begin = 10, .end = 20 },

@@ -2,8 +2,8 @@
 /*
  * The time of spans, taken apart: each moment of a span belongs to one part, and the parts add up to its time.
  *
- *	running		in a function of the program, by the samples of the thread; or in a page fault of that function. What it
- *			calls in the C library and in the kernel belongs to it
+ *	running		in a function of the program, by the samples of the thread; or in a page fault of that function. Its
+ *			calls in the C library and in the kernel are a part of it
  *	runnable	the thread waits for a CPU, behind the thread that runs there
  *	blocked		in a system call or a page fault, at a stack, until a thread or an interrupt wakes it
  *	unknown		no record shows what the thread did
@@ -35,7 +35,7 @@ struct blame_part {
 	enum blame_kind kind;
 	uint32_t what;	/* running: the function; runnable: behind which thread; blocked: in what */
 	uint32_t stack; /* blocked: as of view/sched/sched_stacks.h, its innermost functions */
-	uint32_t by;	/* blocked: who ended it */
+	uint32_t by;	/* blocked: the thread or interrupt that ended it */
 };
 
 /* Whether the number of a part is the weight of samples, not a time. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Times in which records of the kernel were lost: what threads did in them is not known. */
+/* Times in which records of the kernel were lost: the states of threads in them are not known. */
 #ifndef BURIN_VIEW_BLAME_BLAME_LOST_H
 #define BURIN_VIEW_BLAME_BLAME_LOST_H
 

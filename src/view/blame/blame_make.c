@@ -2,7 +2,7 @@
 /*
  * Blame of spans; see blame.h.
  *
- * One pass through the trace, in order of time. Each record changes the states of threads; what is over lies in two histories: intervals by
+ * One pass through the trace, in order of time. Each record changes the states of threads; past states lie in two histories: intervals by
  * thread, and times of running by CPU. Samples of running threads are kept, too. When the time of the records has passed the end of a span,
  * all that happened in it is known, and its time is cut into pieces, one for each interval of its thread.
  *
@@ -10,7 +10,7 @@
  *	running         running; the samples in it share this time later (blame_resolve())
  *	runnable        pieces of the history of the CPU for which it waited: behind the thread that ran there
  *	blocked         a part by its call, its stack and its waker
- *	any, in a gap   lost: what records show of that time may be wrong
+ *	any, in a gap   lost: the other records of that time may mislead
  *
  * The spans are sorted by their begins for the floor of the histories, and by their ends to find those that are over. Nothing before the begin
  * of the oldest span that is not over is needed.

@@ -109,7 +109,7 @@ static bool stack_has_fault(const struct burin_profile *profile, uint32_t stack)
 	return false;
 }
 
-/* Whether an image is the kernel, the vDSO or the C library: what a program calls there is a part of its function. */
+/* Whether an image is the kernel, the vDSO or the C library: the time of a program's calls there belongs to its function. */
 static bool is_system(const struct burin_image *image)
 {
 	static const char *const names[] = { "libc.so",	   "libc-",    "libm.so",
@@ -221,7 +221,7 @@ size_t blame_resolve(const struct blame_vector *vector, const struct blame_part 
 		shares[count++] = share;
 	}
 	if (last != SIZE_MAX && weights)
-		shares[last].number += left; /* what rounding left over */
+		shares[last].number += left; /* the rest of rounding */
 	else if (left)
 		shares[count++] = (struct blame_share){ .part = BLAME_UNSAMPLED, .number = left, .times = 1 };
 	if (count)

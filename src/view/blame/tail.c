@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/random.h"
 
 /* Sums over a set. */
 struct sums {
@@ -92,20 +93,11 @@ static void sum_set(struct drawing *drawing, struct tail_set set)
 		add_vector(drawing, set.vectors[n]);
 }
 
-/* xorshift64* */
-static uint64_t next_random(struct drawing *drawing)
-{
-	drawing->random ^= drawing->random >> 12;
-	drawing->random ^= drawing->random << 25;
-	drawing->random ^= drawing->random >> 27;
-	return drawing->random * 2685821657736338717u >> 16;
-}
-
 static void draw_set(struct drawing *drawing, struct tail_set set)
 {
 	clear_sums(drawing);
 	for (size_t n = 0; n < set.count; n++)
-		add_vector(drawing, set.vectors[next_random(drawing) % set.count]);
+		add_vector(drawing, set.vectors[random_next(&drawing->random) % set.count]);
 }
 
 /* ---- Rows */
@@ -228,7 +220,7 @@ int tail_make(struct tail *tail, const struct blame_part *parts, size_t part_cou
 {
 	struct drawing drawing = { .parts = parts,
 				   .part_count = part_count ? part_count : 1,
-				   .random = 88172645463325252u };
+				   .random = RANDOM_BEGIN };
 	int error;
 
 	*tail = (struct tail){ .rows = NULL };

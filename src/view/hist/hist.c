@@ -50,13 +50,6 @@ struct hist_item {
 
 /* ---- Decoding, in several threads */
 
-static const char *hist_last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The text of a fact; "" if it is not known. @room: of TEXT_BYTES_MAX + 1 bytes */
 static const char *fact_text(const struct hist_reader *reader, const struct burin_record *record,
 			     unsigned fact, char *room)
@@ -79,8 +72,8 @@ static const char *fact_text(const struct hist_reader *reader, const struct buri
 	if (fact == 1)
 		return task ? task->name : thread->name;
 	if (fact == 0)
-		return task		 ? hist_last_part(task->path)
-		       : thread->process ? hist_last_part(thread->process->exe)
+		return task		 ? view_where_program(task->path)
+		       : thread->process ? view_where_program(thread->process->exe)
 					 : "";
 	snprintf(room, TEXT_BYTES_MAX + 1, "%" PRIu32, task ? task->pid : thread->pid);
 	return room;

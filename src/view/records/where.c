@@ -121,8 +121,7 @@ int view_where_make(struct view_where **out, const struct burin_trace *trace,
 	return result;
 }
 
-/* The last part of a path. */
-static const char *where_program(const char *exe)
+const char *view_where_program(const char *exe)
 {
 	const char *slash = strrchr(exe, '/');
 
@@ -141,7 +140,7 @@ static void where_names(const struct view_where *where, const struct burin_recor
 		if (task) {
 			subject->pid = task->pid;
 			subject->thread = task->name;
-			subject->program = where_program(task->path);
+			subject->program = view_where_program(task->path);
 		}
 		return;
 	}
@@ -151,7 +150,7 @@ static void where_names(const struct view_where *where, const struct burin_recor
 	subject->pid = thread->pid;
 	subject->thread = thread->name;
 	if (thread->process)
-		subject->program = where_program(thread->process->exe);
+		subject->program = view_where_program(thread->process->exe);
 }
 
 bool view_where_holds(const struct view_where *where, const struct burin_record *record)

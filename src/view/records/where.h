@@ -31,6 +31,9 @@ int view_where_make(struct view_where **where, const struct burin_trace *trace,
 /* view_where_holds - whether the conditions of a record's event hold. @where: NULL: true */
 bool view_where_holds(const struct view_where *where, const struct burin_record *record);
 
+/* view_where_program - the name of a program by its path, as the fact `program` has it: its last part. */
+const char *view_where_program(const char *exe);
+
 void view_where_free(struct view_where *where);
 
 #endif

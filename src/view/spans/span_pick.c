@@ -16,6 +16,7 @@
 
 #include "base/containers/array.h"
 #include "base/number.h"
+#include "base/random.h"
 #include "view/spans/span_threads.h"
 
 enum {
@@ -198,11 +199,7 @@ static int add_picked(struct picker *picker, struct span_picks *picks, uint64_t 
 		picks->spans[picks->count++] = picked;
 		return 0;
 	}
-	/* xorshift64* */
-	picker->random ^= picker->random >> 12;
-	picker->random ^= picker->random << 25;
-	picker->random ^= picker->random >> 27;
-	all = (picker->random * 2685821657736338717u >> 16) % all;
+	all = random_next(&picker->random) % all;
 	if (all < max)
 		picks->spans[all] = picked;
 	return 0;
@@ -297,7 +294,7 @@ static void drop_durations(struct picker *picker)
 int span_pick_make(struct span_pick *pick, const struct burin_trace *trace,
 		   const struct span_pick_options *options, const char **missing)
 {
-	struct picker picker = { .pick = pick, .options = options, .random = 88172645463325252u };
+	struct picker picker = { .pick = pick, .options = options, .random = RANDOM_BEGIN };
 	int result;
 
 	*pick = (struct span_pick){ .trace = trace, .choice = &options->spans->choice };

@@ -523,7 +523,7 @@ static void finds_tests_of_processes(void **state)
 	}
 }
 
-/* What one world does not know is refused in one line there. */
+/* A world refuses, in one line, an expression with a fact that it does not know. */
 static void refuses_what_is_not_known(void **state)
 {
 	static const struct {
