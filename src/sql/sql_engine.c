@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A database in memory whose only tables are virtual, and the printing of rows. */
+/* A database in memory whose only tables are virtual. */
 #include "sql/sql_engine.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "query/query_table.h"
+#include "query/query.h"
+#include "sql/sql_functions.h"
+#include "sql/sql_print.h"
 #include "sql/sql_table.h"
 
-enum {
-	FLUSH_BYTES = 1 << 16,
+struct sql {
+	sqlite3 *base;
+	struct sql_trace list[SQL_TRACES_MAX];
+	struct sql_traces traces;
 };
 
 bool sql_available(void)
@@ -17,123 +22,173 @@ bool sql_available(void)
 	return true;
 }
 
+/* Pragmas that list tables and columns. */
+static const char *const reading_pragmas[] = { "table_info", "table_xinfo", "table_list", "function_list",
+					       "database_list" };
+
+static bool pragma_reads(const char *name)
+{
+	for (size_t n = 0; name && n < sizeof(reading_pragmas) / sizeof(*reading_pragmas); n++)
+		if (!sqlite3_stricmp(name, reading_pragmas[n]))
+			return true;
+	return false;
+}
+
+/* Names a table of SQLite's own. It is made when it is named first, which the authorizer would refuse later. */
+static int sql_table_touch(sqlite3 *base, const char *prefix, const char *name)
+{
+	char *text = sqlite3_mprintf("SELECT 1 FROM %s%s LIMIT 0", prefix, name);
+	int result = text ? sqlite3_exec(base, text, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(text);
+	return result;
+}
+
+static int sql_own_tables_make(sqlite3 *base)
+{
+	int result = sql_table_touch(base, "", "json_each");
+
+	if (!result)
+		result = sql_table_touch(base, "", "json_tree");
+	for (size_t n = 0; !result && n < sizeof(reading_pragmas) / sizeof(*reading_pragmas); n++)
+		result = sql_table_touch(base, "pragma_", reading_pragmas[n]);
+	return result;
+}
+
 /* Queries read. They neither write, nor open other files, nor change settings. */
 static int sql_authorize(void *data, int action, const char *one, const char *two, const char *three,
 			 const char *four)
 {
-	(void)data, (void)one, (void)two, (void)three, (void)four;
-	return action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION ||
-			       action == SQLITE_RECURSIVE
-		       ? SQLITE_OK
-		       : SQLITE_DENY;
+	(void)data, (void)two, (void)three, (void)four;
+	switch (action) {
+	case SQLITE_SELECT:
+	case SQLITE_READ:
+	case SQLITE_FUNCTION:
+	case SQLITE_RECURSIVE:
+		return SQLITE_OK;
+	case SQLITE_PRAGMA:
+		return pragma_reads(one) ? SQLITE_OK : SQLITE_DENY;
+	default:
+		return SQLITE_DENY;
+	}
 }
 
-static int sql_tables_make(sqlite3 *base, const struct query *query)
+static int sql_attach(struct sql *sql, unsigned number)
 {
-	int result = sqlite3_create_module(base, "burin", &sql_table_module, (void *)query);
+	const struct sql_trace *trace = &sql->list[number];
+	char *text = number ? sqlite3_mprintf("ATTACH ':memory:' AS \"%w\"", trace->schema) : NULL;
+	int result = text     ? sqlite3_exec(sql->base, text, NULL, NULL, NULL)
+		     : number ? SQLITE_NOMEM
+			      : SQLITE_OK;
 
-	for (unsigned n = 0; !result && n < query->count; n++) {
-		char *text = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING burin(%u)",
-					     query->tables[n].name, n);
+	sqlite3_free(text);
+	return result ? result : sql_trace_attach(sql->base, trace, NULL);
+}
 
-		result = text ? sqlite3_exec(base, text, NULL, NULL, NULL) : SQLITE_NOMEM;
-		sqlite3_free(text);
-	}
+static int sql_attach_all(struct sql *sql)
+{
+	int result = sql_functions_add(sql->base, &sql->traces);
+
+	for (unsigned n = 0; n < sql->traces.count && !result; n++)
+		result = sql_attach(sql, n);
 	if (!result)
-		result = sqlite3_db_config(base, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+		result = sql_own_tables_make(sql->base);
 	if (!result)
-		result = sqlite3_set_authorizer(base, sql_authorize, NULL);
+		result = sqlite3_db_config(sql->base, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	if (!result)
+		result = sqlite3_set_authorizer(sql->base, sql_authorize, NULL);
 	return result;
 }
 
-static void sql_cell(struct view_buffer *out, const char *text, bool csv)
+int sql_open(struct sql **made, struct query *queries, const char *const *schemas, unsigned count,
+	     char message[SQL_MESSAGE])
 {
-	if (csv)
-		view_buffer_csv(out, text);
-	else
-		view_buffer_escape(out, text);
-}
-
-static void sql_blob(struct view_buffer *out, const unsigned char *bytes, int count)
-{
-	for (int n = 0; n < count; n++)
-		view_buffer_print(out, "%02x", bytes[n]);
-}
-
-static void sql_end_row(struct view_buffer *out, bool csv)
-{
-	view_buffer_print(out, csv ? "\r\n" : "\n");
-}
-
-/* A number is printed as it is: the apostrophe of CSV is for texts. */
-static void sql_row(sqlite3_stmt *statement, struct view_buffer *out, bool csv)
-{
-	int count = sqlite3_column_count(statement);
-
-	for (int n = 0; n < count; n++) {
-		int type = sqlite3_column_type(statement, n);
-		const char *text;
-
-		if (n)
-			view_buffer_print(out, csv ? "," : "\t");
-		if (type == SQLITE_NULL)
-			continue;
-		if (type == SQLITE_BLOB) {
-			sql_blob(out, sqlite3_column_blob(statement, n), sqlite3_column_bytes(statement, n));
-			continue;
-		}
-		text = (const char *)sqlite3_column_text(statement, n);
-		if (!text)
-			out->failed = true;
-		else if (type == SQLITE_TEXT)
-			sql_cell(out, text, csv);
-		else
-			view_buffer_print(out, "%s", text);
-	}
-	sql_end_row(out, csv);
-}
-
-static int sql_print(sqlite3_stmt *statement, bool csv, int file, int *written)
-{
-	struct view_buffer out = { 0 };
+	struct sql *sql = calloc(1, sizeof(*sql));
 	int result;
 
-	for (int n = 0; n < sqlite3_column_count(statement); n++) {
-		if (n)
-			view_buffer_print(&out, csv ? "," : "\t");
-		sql_cell(&out, sqlite3_column_name(statement, n), csv);
+	*made = sql;
+	if (!sql) {
+		snprintf(message, SQL_MESSAGE, "out of memory");
+		return 1;
 	}
-	sql_end_row(&out, csv);
-	while (!*written && (result = sqlite3_step(statement)) == SQLITE_ROW) {
-		sql_row(statement, &out, csv);
-		if (out.used >= FLUSH_BYTES)
-			*written = view_buffer_write(&out, file);
-	}
-	if (!*written)
-		*written = view_buffer_write(&out, file);
-	view_buffer_free(&out);
-	return *written || result == SQLITE_DONE ? 0 : result;
+	for (unsigned n = 0; n < count; n++)
+		sql->list[n] = (struct sql_trace){ schemas[n], &queries[n] };
+	sql->traces = (struct sql_traces){ sql->list, count };
+	result = sqlite3_open(":memory:", &sql->base);
+	if (!result)
+		result = sql_attach_all(sql);
+	snprintf(message, SQL_MESSAGE, "%s", sqlite3_errmsg(sql->base));
+	return !!result;
 }
 
-int sql_run(const struct query *query, const char *text, bool csv, int file, char message[SQL_MESSAGE])
+void sql_close(struct sql *sql)
 {
-	sqlite3_stmt *statement = NULL;
-	const char *rest = "";
-	sqlite3 *base = NULL;
-	int written = 0, result = sqlite3_open(":memory:", &base);
+	if (!sql)
+		return;
+	sqlite3_close(sql->base);
+	free(sql);
+}
 
-	if (!result)
-		result = sql_tables_make(base, query);
-	if (!result)
-		result = sqlite3_prepare_v2(base, text, -1, &statement, &rest);
-	if (!result && statement)
-		result = sql_print(statement, csv, file, &written);
-	snprintf(message, SQL_MESSAGE, "%s", sqlite3_errmsg(base));
-	if (!result && (!statement || rest[strspn(rest, " \t\n;")])) {
-		snprintf(message, SQL_MESSAGE, "give one statement");
+int sql_run_with(struct sql *sql, const char *text, const char *argument, enum sql_format format, int file,
+		 char message[SQL_MESSAGE])
+{
+	int result = SQLITE_OK, written = 0;
+	const char *rest = text;
+	bool any = false;
+
+	*message = '\0';
+	while (!result && !written && *rest) {
+		sqlite3_stmt *statement = NULL;
+
+		result = sqlite3_prepare_v2(sql->base, rest, -1, &statement, &rest);
+		if (!result && statement && argument)
+			result = sqlite3_bind_text(statement, 1, argument, -1, SQLITE_STATIC);
+		if (!result && statement) {
+			any = true;
+			result = sql_print_rows(statement, format, file, &written);
+		}
+		if (result)
+			snprintf(message, SQL_MESSAGE, "%s", sqlite3_errmsg(sql->base));
+		sqlite3_finalize(statement);
+	}
+	if (!result && !any) {
+		snprintf(message, SQL_MESSAGE, "give a statement, such as: SELECT * FROM events LIMIT 10");
 		result = SQLITE_ERROR;
 	}
-	sqlite3_finalize(statement);
-	sqlite3_close(base);
 	return written ? written : !!result;
+}
+
+int sql_run(struct sql *sql, const char *text, enum sql_format format, int file, char message[SQL_MESSAGE])
+{
+	return sql_run_with(sql, text, NULL, format, file, message);
+}
+
+void sql_interrupt(struct sql *sql)
+{
+	sqlite3_interrupt(sql->base);
+}
+
+bool sql_complete(const char *text)
+{
+	return sqlite3_complete(text);
+}
+
+char *sql_word(struct sql *sql, const char *prefix, unsigned n)
+{
+	static const char query[] =
+		"SELECT name FROM (SELECT name FROM pragma_table_list UNION SELECT info.name FROM "
+		"pragma_table_list AS list, pragma_table_info(list.name, list.schema) AS info UNION SELECT "
+		"name || '(' FROM pragma_function_list UNION VALUES ('SELECT'), ('FROM'), ('WHERE'), "
+		"('GROUP BY'), ('ORDER BY'), ('LIMIT'), ('JOIN'), ('BETWEEN'), ('DISTINCT'), ('HAVING')) "
+		"WHERE substr(name, 1, length(?1)) = ?1 COLLATE NOCASE AND name NOT LIKE 'sqlite%' "
+		"ORDER BY 1 LIMIT 1 OFFSET ?2";
+	sqlite3_stmt *statement = NULL;
+	char *word = NULL;
+
+	if (!sqlite3_prepare_v2(sql->base, query, -1, &statement, NULL) &&
+	    !sqlite3_bind_text(statement, 1, prefix, -1, SQLITE_STATIC) &&
+	    !sqlite3_bind_int64(statement, 2, n) && sqlite3_step(statement) == SQLITE_ROW)
+		word = strdup((const char *)sqlite3_column_text(statement, 0));
+	sqlite3_finalize(statement);
+	return word;
 }

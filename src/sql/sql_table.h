@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The module of SQLite whose virtual tables are those of a trace; its argument is the number of a table. */
+/* The module of SQLite whose virtual tables are those of traces. */
 #ifndef BURIN_SQL_SQL_TABLE_H
 #define BURIN_SQL_SQL_TABLE_H
 
-#include <sqlite3.h>
+#include "sql/sql_library.h"
 
-extern const sqlite3_module sql_table_module; /* its data: a struct query */
+struct query;
+
+/* A trace whose tables are in a database. */
+struct sql_trace {
+	const char *schema; /* the database's name: "main" */
+	struct query *query;
+};
+
+/*
+ * sql_trace_attach - make the tables of a trace in a database.
+ * @trace: valid as long as the connection
+ * @release: called with @trace when the connection ends, and if this fails; may be NULL
+ * Return: a code of SQLite.
+ */
+int sql_trace_attach(sqlite3 *base, const struct sql_trace *trace, void (*release)(void *trace));
 
 #endif

@@ -61,6 +61,8 @@ static int decode_slice(const struct read_ahead *ahead, size_t number, struct bu
 	const struct read_ahead_work *work = &ahead->work;
 	const uint64_t *bounds = &ahead->bounds[work->backwards ? ahead->slice_count - 1 - number : number];
 	const struct burin_cursor_options options = { .size = sizeof(options),
+						      .flags = work->one_ring ? BURIN_CURSOR_RING : 0,
+						      .ring = work->ring,
 						      .from = bounds[0],
 						      .to = bounds[1] };
 	const struct burin_record *record;

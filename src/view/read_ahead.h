@@ -27,6 +27,8 @@ struct read_ahead_work {
 	uint64_t from, to; /* ticks: records within this time; `to` exclusive, 0: no end */
 	unsigned threads;  /* how many may be used */
 	bool backwards;	   /* the last slice first; within a slice, items are in order of time */
+	bool one_ring;	   /* only the records of the ring with this number: */
+	uint32_t ring;
 	/* Appends the items of a record. Several threads call it, each for another slice. Return: 0; -ENOMEM. */
 	int (*decode)(const void *data, const struct burin_record *record, struct read_ahead_items *items);
 	const void *data;

@@ -211,11 +211,10 @@ static void merge_done(struct span_thread *thread)
 	thread->done_count -= half / 2;
 }
 
-/* A span has ended within the innermost frame. */
-static int add_child(const struct span_join *join, struct span_thread *thread, uint64_t begin, uint64_t time)
+/* A span has ended. @around: the frame that it is in; NULL: none */
+static int add_child(const struct span_join *join, struct span_thread *thread, struct frame *around,
+		     uint64_t begin, uint64_t time)
 {
-	struct frame *around = innermost(thread);
-
 	if (around)
 		around->children += time;
 	if (!join->events.calls)
@@ -237,7 +236,7 @@ static int close_frame(struct span_join *join, struct span_thread *thread, uint6
 	int error;
 
 	thread->done_count = frame.done;
-	error = add_child(join, thread, frame.begin,
+	error = add_child(join, thread, innermost(thread), frame.begin,
 			  definition_of(join, &frame)->wanted ? end - frame.begin : frame.children);
 	return error ? error
 		     : give_span(join, (struct span_ended){ .definition = frame.definition,
@@ -352,27 +351,48 @@ static bool name_syscall(struct span_join *join, const struct read_ahead_items *
 
 /* ---- Calls and pairs */
 
+/*
+ * The spans that ended within a call become its children, and are no more those of the frame around it. Frames that began within the call,
+ * and are still open, stay above; the spans that ended in them are in both.
+ */
+static uint64_t take_children(struct span_thread *thread, uint64_t begin, size_t around)
+{
+	const size_t base = around ? thread->frames[around - 1].done : 0;
+	const size_t above = around < thread->frame_count ? thread->frames[around].done : SIZE_MAX;
+	uint64_t children = 0;
+
+	while (thread->done_count > base && thread->done[thread->done_count - 1].begin >= begin) {
+		const uint64_t time = thread->done[--thread->done_count].time;
+
+		children += time;
+		if (around && thread->done_count < above)
+			thread->frames[around - 1].children -= time;
+	}
+	return children;
+}
+
 static int take_call(struct span_join *join, struct span_thread *thread, const struct read_ahead_items *items,
 		     const struct span_item *item)
 {
-	struct frame *around = innermost(thread);
-	const size_t base = around ? around->done : 0;
 	struct span_ended span = { .definition = item->definition,
-				   .parent = around ? around->definition : 0,
 				   .values = take_values(join, items, item, 0),
 				   .tid = item->tid,
 				   .end_tid = item->tid,
 				   .begin = item->begin,
 				   .end = item->time };
+	size_t around = thread->frame_count;
 	int error;
 
 	if (span.values == UINT32_MAX)
 		return -ENOMEM;
-	while (thread->done_count > base && thread->done[thread->done_count - 1].begin >= item->begin)
-		span.children += thread->done[--thread->done_count].time;
-	if (around)
-		around->children -= span.children;
-	error = add_child(join, thread, span.begin, span.end - span.begin);
+	while (around && thread->frames[around - 1].begin > item->begin)
+		around--;
+	span.parent = around ? thread->frames[around - 1].definition : 0;
+	span.children = take_children(thread, item->begin, around);
+	error = add_child(join, thread, around ? &thread->frames[around - 1] : NULL, span.begin,
+			  span.end - span.begin);
+	for (size_t n = around; n < thread->frame_count; n++)
+		thread->frames[n].done = thread->done_count;
 	return error ? error : give_span(join, span);
 }
 

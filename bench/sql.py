@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT OR GPL-2.0-only
+"""Queries in SQL, for bench/run: rows a second of one event, and the same question without Burin's tables."""
+import os
+import shutil
+import time
+
+from common import QUICK, ROUNDS, Skipped, call
+
+ROWS = 500_000 if QUICK else 10_000_000
+PEER_ROWS = 50_000 if QUICK else 500_000
+SUM = r'''/bench\.row/ { count++; for (n = 1; n <= NF; n++) if ($n == "size") total += $(n + 2) } END { print count, total }'''
+TOTAL = 'SELECT count(*), sum(size) FROM "bench.row"'
+
+
+class Queries:
+    def sql_trace(self, count):
+        shutil.rmtree(self.trace_dir, ignore_errors=True)
+        call([self.burin, "record", "--no-samples", "-q", "--buffer", "64M", "-o", self.trace_dir, "--", os.path.join(self.build, "bench", "rows"), str(count)])
+
+    def sql_seconds(self, *queries):
+        """The least time of each query, all of them in turns."""
+        times = [[] for _ in queries]
+        for _ in range(ROUNDS):
+            for query, of in zip(queries, times):
+                begin = time.monotonic()
+                call([self.burin, "sql", "--csv", self.trace_dir, query])
+                of.append(time.monotonic() - begin)
+        return [min(of) for of in times]
+
+    def sql_by_import(self, database):
+        """The same answer from a table of SQLite that the rows were imported into."""
+        if os.path.exists(database):
+            os.unlink(database)
+        begin = time.monotonic()
+        call(["sh", "-c", f"'{self.burin}' sql --csv '{self.trace_dir}' 'SELECT * FROM \"bench.row\"' | sqlite3 -csv '{database}' '.import /dev/stdin r' "
+              "'SELECT count(*), sum(size) FROM r'"])
+        os.unlink(database)
+        return time.monotonic() - begin
+
+    def row_sql(self):
+        for tool in ("babeltrace2", "sqlite3"):
+            if not shutil.which(tool):
+                raise Skipped(f"{tool} is not installed (apt install {tool})")
+        self.sql_trace(PEER_ROWS)
+        begin = time.monotonic()
+        call(["sh", "-c", f"babeltrace2 '{self.trace_dir}' | tr -d '[],' | awk '{SUM}'"])
+        awk = PEER_ROWS / (time.monotonic() - begin)
+        imported = PEER_ROWS / self.sql_by_import(self.trace_dir + ".sqlite")
+        self.sql_trace(ROWS)
+        ends = call([self.burin, "sql", "--csv", self.trace_dir, "SELECT min(time), max(time) FROM events"]).split()[-1]
+        first, last = (int(word) for word in ends.split(","))
+        width = (last - first) // 100
+        low = first + 50 * width
+        total, group, window, nothing = self.sql_seconds(TOTAL, 'SELECT path, count(*), sum(size) FROM "bench.row" GROUP BY path',
+                                                         f"{TOTAL} WHERE time BETWEEN {low} AND {low + width}", "SELECT 1")
+        shutil.rmtree(self.trace_dir)
+        rate = ROWS / total
+        return (f"{rate / 1e6:.1f} M rows/s", f"GROUP BY {ROWS / group / 1e6:.1f} M rows/s; a window of 1 % {(total - nothing) / max(window - nothing, 1e-4):.0f}x faster; "
+                f"{rate / awk:.0f}x babeltrace2 | awk, {rate / imported:.0f}x an import", f"{rate / awk:.0f}x faster", rate >= 10e6, rate / 1e6)
+
+
+SQL_ROWS = {
+    "sql": ("a sum in SQL over the records of one event", f"burin sql: bench/rows {ROWS}; babeltrace2 | awk, an import into sqlite3: bench/rows {PEER_ROWS}", f"best of {ROUNDS}",
+            ">= 10 M rows/s"),
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only */
+/* burin sql: queries in SQL over traces, one from the command line, or many in a shell. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/report/open_profile.h"
+#include "cmd/sql/sql_shell.h"
+#include "query/query.h"
+#include "sql/sql_engine.h"
+
+static bool as_csv, as_json, as_markdown;
+
+static const struct cmd_option table[] = {
+	OPTION_FLAG("--csv", &as_csv, "print rows as CSV"),
+	OPTION_FLAG("-j, --json", &as_json, "print an object of JSON for each row, in a line"),
+	OPTION_FLAG("--markdown", &as_markdown, "print a table in Markdown"),
+	CMD_MEMORY,
+	{ 0 },
+};
+
+/* The traces of one call. */
+struct sql_inputs {
+	unsigned count;
+	struct sql_input {
+		const char *path;
+		char schema[64];
+		struct burin_trace *trace;
+		struct cmd_faults faults;
+	} list[SQL_TRACES_MAX];
+	struct query queries[SQL_TRACES_MAX];
+	const char *schemas[SQL_TRACES_MAX];
+};
+
+static bool schema_used(const struct sql_inputs *inputs, const char *name)
+{
+	for (unsigned n = 0; n < inputs->count; n++)
+		if (!strcasecmp(inputs->list[n].schema, name))
+			return true;
+	return !strcasecmp(name, "main") || !strcasecmp(name, "temp");
+}
+
+/* The first trace is `main`; others have the name of their directory, with a number behind it if that is used. */
+static void schema_name(const struct sql_inputs *inputs, const char *path, char schema[64])
+{
+	size_t end = strlen(path), begin;
+
+	while (end > 1 && path[end - 1] == '/')
+		end--;
+	for (begin = end; begin && path[begin - 1] != '/';)
+		begin--;
+	snprintf(schema, 64, "%.*s", end - begin > 50 ? 50 : (int)(end - begin), path + begin);
+	for (unsigned number = 2; schema_used(inputs, schema); number++)
+		snprintf(schema, 64, "%.*s_%u", end - begin > 50 ? 50 : (int)(end - begin), path + begin,
+			 number);
+}
+
+static int inputs_open(struct sql_inputs *inputs, const char *path)
+{
+	struct sql_input *input = &inputs->list[inputs->count];
+	int result;
+
+	*input = (struct sql_input){ .path = path, .faults.show_max = 10 };
+	if (!inputs->count)
+		strcpy(input->schema, "main");
+	else
+		schema_name(inputs, path, input->schema);
+	result = cmd_open(&input->trace, path, &input->faults);
+	if (result)
+		return result;
+	inputs->schemas[inputs->count] = input->schema;
+	return cmd_written(query_make(&inputs->queries[inputs->count++], input->trace, cmd_threads()));
+}
+
+/* Return: the exit code, with that of the faults of the traces. */
+static int inputs_close(struct sql_inputs *inputs, int result)
+{
+	for (unsigned n = 0; n < inputs->count; n++) {
+		struct sql_input *input = &inputs->list[n];
+
+		query_free(&inputs->queries[n]);
+		cmd_losses_foot(input->trace, &input->faults, input->path);
+		burin_trace_close(input->trace);
+		if (input->faults.count && !result)
+			result = CMD_FAULTS;
+	}
+	return result;
+}
+
+static int sql_answer(struct sql_inputs *inputs, const char *statement)
+{
+	const enum sql_format format = as_csv	     ? SQL_CSV
+				       : as_json     ? SQL_JSON
+				       : as_markdown ? SQL_MARKDOWN
+						     : SQL_TABLE;
+	char message[SQL_MESSAGE];
+	struct sql *sql;
+	int error = sql_open(&sql, inputs->queries, inputs->schemas, inputs->count, message);
+
+	if (!error && !statement) {
+		const int result = sql_shell(sql, format);
+
+		sql_close(sql);
+		return result;
+	}
+	if (!error)
+		error = sql_run(sql, statement, format, STDOUT_FILENO, message);
+	sql_close(sql);
+	return error > 0 ? cmd_failed("%s", message) : cmd_written(error);
+}
+
+/* The last operand is a query, unless it is a directory, or the only one. */
+static const char *take_statement(char **operands, unsigned *count)
+{
+	struct stat is;
+
+	for (*count = 0; operands[*count];)
+		++*count;
+	if (*count < 2 || (!stat(operands[*count - 1], &is) && S_ISDIR(is.st_mode)))
+		return NULL;
+	return operands[--*count];
+}
+
+static int cmd_sql_run(char **operands)
+{
+	static struct sql_inputs inputs;
+	const char *statement;
+	unsigned count;
+	int result = 0;
+
+	if (!sql_available())
+		return cmd_usage(
+			"this burin was built without SQLite; install libsqlite3-dev and build it again");
+	if (as_csv + as_json + as_markdown > 1)
+		return cmd_usage("give one of --csv, --json and --markdown");
+	statement = take_statement(operands, &count);
+	if (count > SQL_TRACES_MAX)
+		return cmd_usage("give at most %d traces", SQL_TRACES_MAX);
+	for (unsigned n = 0; n < count && !result; n++)
+		result = inputs_open(&inputs, operands[n]);
+	if (!result)
+		result = sql_answer(&inputs, statement);
+	return inputs_close(&inputs, result);
+}
+
+const struct cmd cmd_sql = {
+	.name = "sql",
+	.line = "answer queries in SQL over the records of traces",
+	.usage = "Usage: burin sql [options] DIR... [QUERY]\n"
+		 "\n"
+		 "Print the rows that a query of SQLite finds in the trace in DIR; without QUERY, read\n"
+		 "queries from the terminal or from standard input.\n"
+		 "Tables: events, one for each event by its name (\"net.rx\") with a column for each\n"
+		 "field, counters, spans, syscalls, calls, samples, stacks, frames, sched, threads,\n"
+		 "processes and losses. Functions: percentile(X, P), histogram(X), stack(NUMBER),\n"
+		 "symbol(LOCATION), time(NS). The tables of a second DIR are in a schema of its name.\n",
+	.notes = "Lost records, by cause, and faults of the traces are printed to stderr.\n"
+		 "Exit code: 0; 1 if a query is wrong, a trace has faults or writing failed; 2 if\n"
+		 "nothing was read.\n",
+	.options = table,
+	.operands = { 1,
+		      SQL_TRACES_MAX + 2,
+		      "give a trace, and a query in quotes",
+		      { CMD_IS_TRACE, CMD_IS_TRACE } },
+	.views = true,
+	.main = cmd_sql_run,
+};
