@@ -230,7 +230,8 @@ int complete_words(const struct cmd *command, char *const *words)
 	option_set_fill(&set, command);
 	for (unsigned n = 0; words[n + 1]; n++) {
 		completion.typed = words[n + 1];
-		if (option) { /* the word is its value */
+		if (option &&
+		    !(option->many && (words[n][0] != '-' || !words[n + 2]))) { /* the word is its value */
 			option = NULL;
 		} else if (options && strcmp(words[n], "--") == 0) {
 			if (option_find_kind(&set, OPTION_IS_COMMAND)) {

@@ -191,6 +191,7 @@ static int parse_long(struct parser *parser, char **argv, int *at)
 	const char *given = argv[*at], *value = strchr(given, '=');
 	const struct cmd_option *option;
 	unsigned matches;
+	int result;
 
 	option = option_find_name(&parser->set, given, &matches);
 	if (!option)
@@ -204,7 +205,10 @@ static int parse_long(struct parser *parser, char **argv, int *at)
 		value = option->absent;
 	else if (option_has_value(option) && !(value = argv[++*at]))
 		return option_parse_refuse(parser, argv, given, "its value is missing");
-	return option_parse_take(parser, option, value);
+	result = option_parse_take(parser, option, value);
+	while (!result && option->many && argv[*at + 1] && argv[*at + 1][0] != '-')
+		result = option_parse_take(parser, option, argv[++*at]);
+	return result;
 }
 
 /* Parse letters, "-qj" or "-oDIR". */

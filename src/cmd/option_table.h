@@ -60,6 +60,7 @@ struct cmd_option {
 	const char *help;   /* NULL: not listed */
 	char *given;	    /* OPTION_NAME bytes: receives the option's name; NULL: none */
 	uint8_t often; /* of a table with headings: --help without a value shows it, in this place from 1 on; 0: not */
+	bool many;  /* of a list: all words up to the next option are its values, too */
 	bool alone; /* refused if another option with the same `given`, or the same option, was given before */
 };
 

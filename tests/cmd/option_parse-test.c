@@ -91,6 +91,7 @@ static const struct cmd plain = { .name = "plain",
 
 static const struct cmd_option runs[] = {
 	OPTION_FLAG("-f, --flag", &flag, "a flag"),
+	OPTION_LIST("--many DIR...", &list, "words up to the next option", .many = true),
 	OPTION_COMMAND(&command),
 	{ 0 },
 };
@@ -149,6 +150,14 @@ static void values_arrive(void **state)
 	assert_int_equal(set.count, 3);
 	assert_int_equal(set.numbers[1], 16);
 	assert_int_equal(pid, INT32_MAX);
+	assert_int_equal(parse(&runner, "--many a b c -f --many=d e"), 0);
+	assert_int_equal(list.count, 5);
+	assert_string_equal(list.globs[2], "c");
+	assert_string_equal(list.globs[4], "e");
+	assert_true(flag);
+	assert_null(words[0]);
+	refused(&runner, "--many", "--many: its value is missing; see: burin runner --help");
+	refused(&runner, "--many a ''", "--many: its value is empty; see: burin runner --help");
 }
 
 static void defaults_stay(void **state)

@@ -52,7 +52,7 @@ static void report(const struct burin_trace *trace, size_t size)
 	struct view_buffer out = { .used = 0 };
 	struct call_stats stats;
 
-	if (call_stats_make(&stats, trace, &all, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE | 1 << VIEW_TID, 1))
+	if (call_stats_make(&stats, trace, &all, 1 << VIEW_SYMBOL | 1 << VIEW_IMAGE | 1 << VIEW_TID, 1, NULL))
 		return;
 	call_rows_sort(&stats.rows, (enum call_order)(size % (CALL_BY_MAX + 1)));
 	call_stats_print(&stats, &options, &out);

@@ -6,8 +6,8 @@
 #include "export/export.h"
 #include "fuzz.h"
 #include "read/check/check_parts.h"
+#include "view/compare/compare.h"
 #include "view/profile/annotate.h"
-#include "view/profile/diff.h"
 #include "view/records/dump.h"
 #include "view/profile/flame.h"
 #include "view/summary/summary.h"
@@ -64,13 +64,19 @@ static void print_annotation(const struct view_profile *counted, struct view_buf
 
 static void print_diff(const struct view_profile *counted, struct view_buffer *out)
 {
-	struct view_diff diff;
+	static const uint8_t sides[] = { 0, 1, 1 };
+	const struct view_profile_filter filter = { .from = 0 };
+	struct compare compare;
+	int error = compare_begin(&compare, COMPARE_OF_SAMPLES, sides, sizeof(sides));
 
-	if (view_diff_make(&diff, counted, counted, true, false))
-		return;
-	view_diff_text(&diff, 1, false, out);
-	view_diff_json(&diff, 1, out);
-	view_diff_free(&diff);
+	for (unsigned n = 0; n < sizeof(sides) && !error; n++) {
+		compare_next(&compare, "fuzz");
+		error = compare_samples(&compare, counted, &filter, n != 0, false);
+	}
+	if (!error && !compare_finish(&compare))
+		for (enum table_form form = TABLE_TEXT; form <= TABLE_CSV; form++)
+			compare_print(&compare, form, true, false, out);
+	compare_free(&compare);
 }
 
 /* All outputs of every input would be slow: a part of them, by the input's size. */

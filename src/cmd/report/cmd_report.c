@@ -287,7 +287,7 @@ static int run_calls(const char *path)
 
 	if (!result) {
 		error = call_stats_make(&stats, opened.trace, &opened.filter, view_report_parts(&report),
-					cmd_threads());
+					cmd_threads(), NULL);
 		if (!error) {
 			call_rows_sort(&stats.rows, (enum call_order)order);
 			call_stats_print(&stats, &report, &out);

@@ -12,6 +12,7 @@
 #include "cmd/report/span_windows.h"
 #include "file/named.h"
 #include "view/losses.h"
+#include "view/spans/span_join.h"
 
 enum {
 	PROGRAMS_MAX = 8, /* listed in a message */
@@ -123,16 +124,35 @@ static int open_profile_count_calls(struct cmd_profile *profile, const char *pat
 	return result ? cmd_failed("%s: %s", path, cmd_error(result)) : 0;
 }
 
+static bool has_spans(const struct burin_trace *trace)
+{
+	static const struct view_globs all = { .count = 0 };
+	const struct span_choice choice = { .names = &all };
+	struct view_strings strings = { .count = 0 };
+	const char *missing = NULL;
+	struct span_join join;
+	const bool has = span_join_make(&join, trace, &choice, &strings, &missing) == 0;
+
+	span_join_free(&join);
+	view_strings_free(&strings);
+	return has;
+}
+
 static int no_samples(const struct burin_trace *trace, const char *path)
 {
 	struct burin_calls *calls;
 
-	if (burin_calls_open(&calls, trace))
-		return cmd_usage("%s: the trace has no samples; record some with: burin record -- COMMAND",
-				 path);
-	burin_calls_close(calls);
-	return cmd_usage(
-		"%s: the trace has calls, no samples; report, flame and export show them with --calls", path);
+	if (burin_calls_open(&calls, trace) == 0) {
+		burin_calls_close(calls);
+		return cmd_usage(
+			"%s: the trace has calls, no samples; report, diff, flame and export show them "
+			"with --calls",
+			path);
+	}
+	if (has_spans(trace))
+		return cmd_usage(
+			"%s: the trace has spans, no samples; report and diff show them with --spans", path);
+	return cmd_usage("%s: the trace has no samples; record some with: burin record -- COMMAND", path);
 }
 
 bool cmd_profile_is_private(int directory)
@@ -144,10 +164,11 @@ bool cmd_profile_is_private(int directory)
 
 int cmd_profile_open(struct cmd_profile *profile, const char *path)
 {
-	struct view_profile_filter filter = selected;
+	struct view_profile_filter *filter = &profile->filter;
 	int directory, result;
 
-	filter.apart = profile->apart;
+	*filter = selected;
+	filter->apart = profile->apart;
 	profile->faults = (struct cmd_faults){ .show_max = 10 };
 	directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	profile->private = directory >= 0 && cmd_profile_is_private(directory);
@@ -155,42 +176,56 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path)
 		close(directory);
 	result = cmd_open(&profile->trace, path, &profile->faults);
 	if (!result)
-		result = cmd_times(profile->trace, &filter.from, &filter.to);
+		result = cmd_times(profile->trace, &filter->from, &filter->to);
 	if (result)
 		return result;
 	if (profile->calls)
-		return open_profile_count_calls(profile, path, &filter);
+		return open_profile_count_calls(profile, path, filter);
 	if (profile->spans) {
 		result = cmd_span_windows(&profile->windows, profile->trace, path, profile->spans,
-					  profile->slowest, &filter);
+					  profile->slowest, filter);
 		if (result)
 			return result;
-		filter.windows = &profile->windows;
+		filter->windows = &profile->windows;
 	}
-	result = view_profile_make(&profile->counted, profile->trace, &filter);
+	result = view_profile_make(&profile->counted, profile->trace, filter);
 	if (result == -ENODATA)
 		return no_samples(profile->trace, path);
 	if (result)
 		return cmd_failed("%s: %s", path, cmd_error(result));
 	result = open_profile_check_events(profile, path);
-	if (!result && !profile->may_be_empty && !profile->counted.pair_count && !filter.from && !filter.to &&
-	    filter.programs.count + filter.threads.count + filter.pids.count)
+	if (!result && !profile->may_be_empty && !profile->counted.pair_count && !filter->from &&
+	    !filter->to && filter->programs.count + filter->threads.count + filter->pids.count)
 		result = no_such_process(profile, path);
 	return result;
+}
+
+static void open_profile_print_line(bool any, const char *path, struct view_buffer *line)
+{
+	if (any) {
+		cmd_note("burin: %s: ", path);
+		view_buffer_write(line, STDERR_FILENO);
+	}
+	view_buffer_free(line);
+}
+
+void cmd_losses_line(const struct burin_trace *trace, const char *about, const char *path)
+{
+	struct view_buffer line = { .used = 0 };
+	const bool any = view_losses_line(trace, about, &line);
+
+	open_profile_print_line(any, path, &line);
 }
 
 /* The losses, if there are any. */
 static void open_profile_print_foot(const struct cmd_profile *profile, const char *path)
 {
 	struct view_buffer line = { .used = 0 };
-	const bool lost = profile->calls ? view_losses_line(profile->trace, view_lost_calls, &line)
-					 : view_ledger_line(profile->counted.profile, &line);
 
-	if (lost) {
-		cmd_note("burin: %s: ", path);
-		view_buffer_write(&line, STDERR_FILENO);
-	}
-	view_buffer_free(&line);
+	if (profile->calls)
+		cmd_losses_line(profile->trace, view_lost_calls, path);
+	else
+		open_profile_print_line(view_ledger_line(profile->counted.profile, &line), path, &line);
 }
 
 void cmd_losses_foot(const struct burin_trace *trace, const struct cmd_faults *faults, const char *path)

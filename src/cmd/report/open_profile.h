@@ -19,6 +19,7 @@ struct cmd_profile {
 	const char *slowest;		/* and of these the slowest; see span_windows.h */
 	bool private; /* only the trace's owner may read it: new files made of it are private, too */
 	struct burin_trace *trace;
+	struct view_profile_filter filter; /* by which they are counted */
 	struct view_profile counted;
 	struct view_windows windows;
 	struct cmd_faults faults;
@@ -52,6 +53,8 @@ int cmd_profile_create(const struct cmd_profile *profile, const char *path);
 int cmd_no_calls(const struct burin_trace *trace, const char *path);
 /* Prints losses and faults of a trace on standard error. */
 void cmd_losses_foot(const struct burin_trace *trace, const struct cmd_faults *faults, const char *path);
+/* Prints what a trace lost in a line on standard error, if it lost anything; @about: as for view_losses_line(). */
+void cmd_losses_line(const struct burin_trace *trace, const char *about, const char *path);
 /* Whether only its owner may read a trace. */
 bool cmd_profile_is_private(int directory);
 /* Writes the buffer, frees it and closes the file. @path: of the file, as given. Return: the exit code. */

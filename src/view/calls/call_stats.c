@@ -47,6 +47,7 @@ struct counter {
 	uint32_t *keys; /* by function */
 	bool *selected; /* by function */
 	uint32_t key_count;
+	const struct call_stats_visitor *visitor; /* the user's; NULL: none */
 	int result;
 };
 
@@ -131,14 +132,19 @@ static int call_stats_enter_call(void *data, struct call_walk_stack *stack)
 
 static void call_stats_leave_call(void *data, struct call_walk_stack *stack)
 {
-	const struct counter *counter = data;
+	struct counter *counter = data;
 	const struct call_frame *frame = &stack->frames[stack->count - 1];
 	struct call_row *row = (struct call_row *)(uintptr_t)frame->user; // NOLINT: it was a pointer
+	const struct call_stats_visitor *visitor = counter->visitor;
+	uint32_t around;
 
 	if (!row)
 		return;
 	row->self += call_walk_self(frame);
-	call_stats_use_of(stack->user, counter->keys[frame->function])->open--;
+	around = --call_stats_use_of(stack->user, counter->keys[frame->function])->open;
+	if (visitor && !frame->open && !counter->result)
+		counter->result = visitor->seen(visitor->data, row, frame->end, call_walk_self(frame),
+						around ? 0 : frame->end - frame->begin);
 }
 
 static void free_stack(void *user)
@@ -254,13 +260,15 @@ static int call_stats_count_all(struct counter *counter, const struct view_profi
 
 	if (!result)
 		result = call_walk(counter->stats->trace, counter->stats->calls, &options, &visitor);
+	result = result ? result : counter->result;
 	return result ? result : list_counted(counter);
 }
 
 int call_stats_make(struct call_stats *stats, const struct burin_trace *trace,
-		    const struct view_profile_filter *filter, unsigned parts, unsigned threads)
+		    const struct view_profile_filter *filter, unsigned parts, unsigned threads,
+		    const struct call_stats_visitor *visitor)
 {
-	struct counter counter = { .stats = stats };
+	struct counter counter = { .stats = stats, .visitor = visitor };
 	int result;
 
 	*stats = (struct call_stats){ .trace = trace };

@@ -32,13 +32,21 @@ struct call_stats {
 	size_t threads;
 };
 
+/* Sees each selected call that has ended. */
+struct call_stats_visitor {
+	/* @self: ticks; @total: ticks, 0 within another call of the row. Return: 0; negative: stop */
+	int (*seen)(void *data, const struct call_row *row, uint64_t end, uint64_t self, uint64_t total);
+	void *data;
+};
+
 /*
  * call_stats_make - count the calls that a filter selects: calls of its threads and functions, within its times.
- * @parts: 1 << enum view_part
+ * @parts: 1 << enum view_part; @visitor: NULL: none
  * Context: allocates; uses threads. Return: 0; -ENODATA: the trace has no calls; -ENOMEM.
  */
 int call_stats_make(struct call_stats *stats, const struct burin_trace *trace,
-		    const struct view_profile_filter *filter, unsigned parts, unsigned threads);
+		    const struct view_profile_filter *filter, unsigned parts, unsigned threads,
+		    const struct call_stats_visitor *visitor);
 void call_stats_free(struct call_stats *stats);
 
 /* Rows in the form of the report: text has what is missing below, JSON is as docs/schema/report-calls.json. */

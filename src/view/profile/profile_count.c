@@ -336,7 +336,7 @@ static int make_pairs(struct view_profile *counted, const struct tallies *tallie
 	for (unsigned state = 0; state < VIEW_STATES; state++) {
 		const struct burin_event *event = counted->of[state].event;
 
-		for (uint32_t n = 0; event && n <= tallies->contexts; n++) {
+		for (uint32_t n = 0; event && tallies->of[event->id] && n <= tallies->contexts; n++) {
 			const struct tally *tally = &tallies->of[event->id][n];
 			struct view_pair *pair = &counted->pairs[counted->pair_count];
 
@@ -401,6 +401,40 @@ int view_profile_make(struct view_profile *counted, const struct burin_trace *tr
 	if (result)
 		view_profile_free(counted);
 	return result;
+}
+
+int view_profile_part(struct view_profile *part, const struct view_profile *whole,
+		      const struct view_profile_filter *filter)
+{
+	struct tallies tallies = { .of = NULL };
+	int result;
+
+	*part = (struct view_profile){ .trace = whole->trace,
+				       .profile = whole->profile,
+				       .unit = whole->unit,
+				       .from = filter->from,
+				       .to = filter->to };
+	for (unsigned state = 0; state < VIEW_STATES; state++)
+		part->of[state].event = whole->of[state].event;
+	result = tallies_new(&tallies, part);
+	if (!result)
+		result = profile_count_records(part, filter, &tallies);
+	for (uint32_t n = 1; !result && n <= tallies.events; n++)
+		part->of_other_events += samples_of(&tallies, n);
+	if (!result)
+		result = make_pairs(part, &tallies);
+	if (!result)
+		result = keep_pairs(part, &filter->symbols);
+	tallies_free(&tallies);
+	if (result)
+		view_profile_part_free(part);
+	return result;
+}
+
+void view_profile_part_free(struct view_profile *part)
+{
+	free(part->pairs);
+	*part = (struct view_profile){ .pairs = NULL };
 }
 
 size_t view_profile_tasks(const struct view_profile *counted)

@@ -87,6 +87,14 @@ static inline bool view_profile_mixed(const struct view_profile *counted)
 int view_profile_make(struct view_profile *counted, const struct burin_trace *trace,
 		      const struct view_profile_filter *filter);
 void view_profile_free(struct view_profile *counted);
+/*
+ * view_profile_part - the same samples within other times.
+ * @whole: must outlive it; @filter: that of the whole, with other times
+ * Return: 0 or -ENOMEM.
+ */
+int view_profile_part(struct view_profile *part, const struct view_profile *whole,
+		      const struct view_profile_filter *filter);
+void view_profile_part_free(struct view_profile *part);
 /* The number of tasks that have pairs. */
 size_t view_profile_tasks(const struct view_profile *counted);
 /* Whether a sample was counted. */
