@@ -13,6 +13,8 @@
  * A mechanism that is not there has no line.
  *
  * kernel rate CALLS SECONDS: that many calls in each millisecond, for recorders.
+ *
+ * kernel calls BLOCKS: what getppid costs beside others' programs: the fastest block, and the one in the middle.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -283,6 +285,20 @@ static int run_rate(unsigned calls_per_ms, unsigned seconds)
 	return 0;
 }
 
+static int run_calls(unsigned blocks)
+{
+	double *values = calloc(blocks, sizeof(*values));
+
+	if (!values)
+		return 1;
+	for (unsigned n = 0; n < blocks; n++)
+		values[n] = measure(NONE);
+	qsort(values, blocks, sizeof(*values), by_value);
+	printf("fastest_ns %.1f\nmedian_ns %.1f\n", values[0], values[blocks / 2]);
+	free(values);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	enum {
@@ -296,6 +312,8 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && strcmp(argv[1], "rate") == 0)
 		return run_rate((unsigned)strtoul(argv[2], NULL, 10), (unsigned)strtoul(argv[3], NULL, 10));
+	if (argc == 3 && strcmp(argv[1], "calls") == 0 && strtoul(argv[2], NULL, 10))
+		return run_calls((unsigned)strtoul(argv[2], NULL, 10));
 	if (session_create(&session,
 			   &(struct session_options){
 				   .buffer_bytes = 256 << 10, .packet_bytes = 64 << 10, .string_max = 4096 },

@@ -40,9 +40,11 @@
 enum {
 	BPF_ENOENT = 2,
 	BPF_EFAULT = 14,
+	BPF_EBUSY = 16,
 	BPF_EINVAL = 22,
 
 	BPF_ANY = 0, /* bpf_map_update_elem(): also an entry that exists */
+	BPF_NOEXIST = 1,
 };
 
 struct bpf_map;

@@ -353,15 +353,20 @@ int bpf_map_remove(int map, const void *key)
 								       .key = bpf_program_address_of(key) });
 }
 
+bool bpf_map_next(int map, const void *key, void *next)
+{
+	return bpf_program_bpf(BPF_MAP_GET_NEXT_KEY,
+			       &(union bpf_attr){ .map_fd = (uint32_t)map,
+						  .key = bpf_program_address_of(key),
+						  .next_key = bpf_program_address_of(next) }) == 0;
+}
+
 unsigned bpf_map_count(int map, void *key, unsigned most)
 {
-	union bpf_attr attr = { .map_fd = (uint32_t)map, .next_key = bpf_program_address_of(key) };
 	unsigned count = 0;
 
-	while (count < most && bpf_program_bpf(BPF_MAP_GET_NEXT_KEY, &attr) == 0) {
-		attr.key = bpf_program_address_of(key);
+	while (count < most && bpf_map_next(map, count ? key : NULL, key))
 		count++;
-	}
 	return count;
 }
 

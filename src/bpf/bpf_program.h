@@ -170,6 +170,9 @@ int bpf_map_set(int map, const void *key, const void *value);
 int bpf_map_get(int map, const void *key, void *value);
 int bpf_map_remove(int map, const void *key);
 
+/* bpf_map_next - the key behind another one of a hash. @key: NULL: the first one. Return: false: there is none. */
+bool bpf_map_next(int map, const void *key, void *next);
+
 /* bpf_map_count - the entries of a hash, at most @most. @key: room for a key. */
 unsigned bpf_map_count(int map, void *key, unsigned most);
 

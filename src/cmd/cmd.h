@@ -48,6 +48,8 @@ struct cmd {
 		enum cmd_operand are[2]; /* the first; the second, and more */
 	} operands;
 	bool views; /* only reads a trace: the memory of the process is limited, and a closed pipe is a write error */
+	const bool *
+		live; /* set by an option with which it reads no trace: then it has no operand; NULL: there is none */
 	int (*main)(char **operands); /* NULL follows the last one. Returns the exit code */
 };
 
@@ -75,7 +77,7 @@ extern const struct cmd cmd_record, cmd_snapshot, cmd_watch, cmd_recover, cmd_sy
 extern const struct cmd cmd_info, cmd_dump, cmd_replay, cmd_report, cmd_graph, cmd_hist, cmd_flame,
 	cmd_annotate, cmd_diff, cmd_export, cmd_check, cmd_sql;
 extern const struct cmd cmd_ls, cmd_events, cmd_calls, cmd_enable, cmd_disable, cmd_pause, cmd_resume,
-	cmd_resize, cmd_stat, cmd_gc;
+	cmd_resize, cmd_stat, cmd_count, cmd_gc;
 
 /* ---- cmd.c */
 

@@ -13,10 +13,11 @@
 #include "session/places/directory.h"
 
 static const struct cmd *const commands[] = {
-	&cmd_record, &cmd_snapshot, &cmd_watch, &cmd_recover, &cmd_info,     &cmd_dump,	  &cmd_replay,
-	&cmd_report, &cmd_graph,    &cmd_hist,	&cmd_flame,   &cmd_annotate, &cmd_diff,	  &cmd_export,
-	&cmd_import, &cmd_symbols,  &cmd_check, &cmd_sql,     &cmd_ls,	     &cmd_events, &cmd_calls,
-	&cmd_enable, &cmd_disable,  &cmd_pause, &cmd_resume,  &cmd_resize,   &cmd_stat,	  &cmd_gc,
+	&cmd_record, &cmd_snapshot, &cmd_watch,	 &cmd_recover, &cmd_info,    &cmd_dump,
+	&cmd_replay, &cmd_report,   &cmd_graph,	 &cmd_hist,    &cmd_flame,   &cmd_annotate,
+	&cmd_diff,   &cmd_export,   &cmd_import, &cmd_symbols, &cmd_check,   &cmd_sql,
+	&cmd_ls,     &cmd_events,   &cmd_calls,	 &cmd_enable,  &cmd_disable, &cmd_pause,
+	&cmd_resume, &cmd_resize,   &cmd_stat,	 &cmd_count,   &cmd_gc,
 };
 
 /* Each group begins with a command of the table. */
@@ -117,7 +118,7 @@ static int main_run(const struct cmd *command, int argc, char **argv)
 	result = options_parse(command, argc, argv);
 	if (result)
 		return result == OPTIONS_HELP ? 0 : result;
-	if (command->views) {
+	if (command->views && !(command->live && *command->live)) {
 		cmd_memory_limit();
 		cmd_output_begin();
 	}

@@ -296,6 +296,8 @@ static int check_operands(const struct parser *parser, char **argv)
 		return option_parse_refuse(parser, argv, surplus, "one argument too many");
 	if (parser->operands && parser->has_command)
 		return option_parse_refuse(parser, argv, argv[0], "a TARGET excludes a command");
+	if (command->live && *command->live)
+		return parser->operands ? cmd_usage("%s: --live reads no trace; remove it", argv[0]) : 0;
 	if (parser->operands < command->operands.min)
 		return complete_operands(parser, argv);
 	return 0;

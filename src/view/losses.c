@@ -15,7 +15,7 @@ static const char *const warn = print_styles[PRINT_WARN], *const off = print_sty
 
 const char view_lost_calls[] = "; the callees of a lost call are its caller's";
 
-static void losses_add(struct view_losses *losses, struct view_loss loss)
+void view_losses_add(struct view_losses *losses, struct view_loss loss)
 {
 	if (!loss.count)
 		return;
@@ -32,22 +32,23 @@ uint64_t view_recorded(const struct burin_trace *trace, const char *key)
 
 void view_losses_read(const struct burin_trace *trace, struct view_losses *losses)
 {
-	*losses = (struct view_losses){ 0 };
+	*losses = (struct view_losses){ .unfinished = view_unfinished(trace) };
 	for (unsigned cause = 0; cause < BURIN_LOST_CAUSES; cause++)
-		losses_add(losses, (struct view_loss){ burin_loss_name(cause), burin_loss_name(cause),
-						       burin_trace_lost(trace, cause), true, true });
-	losses_add(losses, (struct view_loss){ "lost_late", "written after the recorder's last read",
-					       view_recorded(trace, "lost_late"), false, true });
-	losses_add(losses, (struct view_loss){ "lost_unreported", "when the recorder could not write",
-					       view_recorded(trace, "lost_unreported"), false, true });
+		view_losses_add(losses, (struct view_loss){ burin_loss_name(cause), burin_loss_name(cause),
+							    burin_trace_lost(trace, cause), true, true });
+	view_losses_add(losses, (struct view_loss){ "lost_late", "written after the recorder's last read",
+						    view_recorded(trace, "lost_late"), false, true });
+	view_losses_add(losses, (struct view_loss){ "lost_unreported", "when the recorder could not write",
+						    view_recorded(trace, "lost_unreported"), false, true });
 	for (unsigned cause = 0; cause < WIRE_CALL_LOSSES; cause++) {
 		const struct wire_term *term = &wire_call_terms[cause];
 
-		losses_add(losses, (struct view_loss){ term->key, term->text, view_recorded(trace, term->key),
-						       false, cause != WIRE_CALL_LOST_PATCH });
+		view_losses_add(losses,
+				(struct view_loss){ term->key, term->text, view_recorded(trace, term->key),
+						    false, cause != WIRE_CALL_LOST_PATCH });
 	}
-	losses_add(losses, (struct view_loss){ "lost_names", "names of threads or processes are missing",
-					       view_recorded(trace, "lost_names"), false, false });
+	view_losses_add(losses, (struct view_loss){ "lost_names", "names of threads or processes are missing",
+						    view_recorded(trace, "lost_names"), false, false });
 }
 
 const char *view_unfinished(const struct burin_trace *trace)
@@ -99,31 +100,48 @@ void view_losses_text(const struct burin_trace *trace, bool color, struct view_b
 	view_chunks_text(trace, out);
 }
 
-bool view_losses_line(const struct burin_trace *trace, const char *about, struct view_buffer *out)
+void view_losses_print(const struct view_losses *losses, const char *what, const char *about,
+		       struct view_buffer *out)
 {
-	struct view_losses losses;
-	const bool unfinished = view_unfinished(trace);
 	char text[TEXT_SHORT];
 
-	view_losses_read(trace, &losses);
-	view_buffer_print(out, "%s",
-			  losses.sum   ? "lost: "
-			  : unfinished ? "no loss is known"
-				       : "no record was lost");
-	for (unsigned n = 0; n < losses.count; n++) {
-		const struct view_loss *loss = &losses.list[n];
+	if (losses->sum)
+		view_buffer_print(out, "lost: ");
+	else if (losses->unfinished)
+		view_buffer_print(out, "no loss is known");
+	else
+		view_buffer_print(out, "no %s was lost", what);
+	for (unsigned n = 0; n < losses->count; n++) {
+		const struct view_loss *loss = &losses->list[n];
 
-		view_buffer_print(out, "%s%s%s %s", n || !losses.sum ? ", " : "",
+		view_buffer_print(out, "%s%s%s %s", n || !losses->sum ? ", " : "",
 				  text_count(text, loss->count),
 				  !loss->of_rings    ? ""
 				  : loss->count == 1 ? " record:"
 						     : " records:",
 				  loss->text);
 	}
-	view_buffer_print(out, "%s\n", losses.sum ? about : "");
+	view_buffer_print(out, "%s\n", losses->sum ? about : "");
+}
+
+bool view_losses_line(const struct burin_trace *trace, const char *about, struct view_buffer *out)
+{
+	struct view_losses losses;
+
+	view_losses_read(trace, &losses);
+	view_losses_print(&losses, "record", about, out);
 	print_unfinished(trace, false, out);
 	view_chunks_text(trace, out);
-	return losses.count || unfinished;
+	return losses.count || losses.unfinished;
+}
+
+void view_losses_object(const struct view_losses *losses, struct json *json)
+{
+	json_object(json, "lost");
+	for (unsigned n = 0; n < losses->count; n++)
+		json_u64(json, losses->list[n].key, losses->list[n].count);
+	json_end(json);
+	json_bool(json, "unfinished", losses->unfinished);
 }
 
 void view_losses_json(const struct burin_trace *trace, struct json *json)
@@ -131,9 +149,5 @@ void view_losses_json(const struct burin_trace *trace, struct json *json)
 	struct view_losses losses;
 
 	view_losses_read(trace, &losses);
-	json_object(json, "lost");
-	for (unsigned n = 0; n < losses.count; n++)
-		json_u64(json, losses.list[n].key, losses.list[n].count);
-	json_end(json);
-	json_bool(json, "unfinished", view_unfinished(trace));
+	view_losses_object(&losses, json);
 }

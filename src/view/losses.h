@@ -25,7 +25,8 @@ struct view_loss {
 };
 
 struct view_losses {
-	uint64_t sum; /* records and calls */
+	uint64_t sum;	 /* records and calls */
+	bool unfinished; /* more may be lost */
 	unsigned count;
 	struct view_loss list[VIEW_LOSSES]; /* whose count is not 0; those of rings first */
 };
@@ -34,6 +35,9 @@ struct view_losses {
 uint64_t view_recorded(const struct burin_trace *trace, const char *key);
 
 void view_losses_read(const struct burin_trace *trace, struct view_losses *losses);
+
+/* view_losses_add - add a cause. Nothing that is 0 is a loss. */
+void view_losses_add(struct view_losses *losses, struct view_loss loss);
 
 /*
  * The state of an unfinished recording, and what to do about the records that only memory has: nothing has counted its last losses. The
@@ -53,6 +57,11 @@ void view_losses_text(const struct burin_trace *trace, bool color, struct view_b
  */
 bool view_losses_line(const struct burin_trace *trace, const char *about, struct view_buffer *out);
 extern const char view_lost_calls[]; /* @about of calls */
+
+/* The first of these lines, of losses that were not read from a trace. @what: that was not lost, such as "record" */
+void view_losses_print(const struct view_losses *losses, const char *what, const char *about,
+		       struct view_buffer *out);
+void view_losses_object(const struct view_losses *losses, struct json *json);
 
 /* The object "lost": counts by cause; and "unfinished": more may be lost, or in memory. */
 void view_losses_json(const struct burin_trace *trace, struct json *json);

@@ -123,7 +123,7 @@ void view_column_title(struct view_buffer *out, const char *name, unsigned colum
 	size_t at = 0;
 
 	for (; *name && at + 1 < sizeof(title); name++)
-		title[at++] = (char)(*name - 'a' + 'A');
+		title[at++] = (char)(*name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name);
 	title[at] = '\0';
 	view_column(out, title, columns, false);
 }

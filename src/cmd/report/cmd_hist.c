@@ -6,11 +6,14 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/live/hist_options.h"
+#include "cmd/live/live_counts.h"
 #include "cmd/report/open_profile.h"
 #include "cmd/selection_options.h"
 #include "view/hist/hist.h"
 
 static struct view_globs events, where;
+static bool live, latency;
 static const char *by;
 static bool as_json, as_csv;
 static struct view_where_fault fault;
@@ -28,36 +31,15 @@ static const struct cmd_option table[] = {
 			"a row for each interval of this length, such as 100ms or 1s"),
 	CMD_WHERE(&where),
 	OPTION_GROUP(cmd_time_options),
+	OPTION_FLAG("--live", &live, "count events of the kernel, in the kernel, while something runs"),
+	OPTION_FLAG("--latency", &latency, "with --live: how long system calls take, in ns"),
+	OPTION_GROUP(live_options),
 	OPTION_NUMBER("-n, --limit N", &report.limit, 1, UINT64_MAX, "print at most N rows (default: 50)"),
 	OPTION_FLAG("-j, --json", &as_json, "one JSON object"),
 	OPTION_FLAG("--csv", &as_csv, "rows as CSV"),
 	CMD_MEMORY,
 	{ 0 },
 };
-
-/* Return: 0 or CMD_USAGE. */
-static int parse_by(void)
-{
-	while (by && *by) {
-		const size_t bytes = strcspn(by, ",");
-		char *word = strndup(by, bytes);
-
-		if (!word)
-			abort();
-		by += bytes + (by[bytes] == ',');
-		for (unsigned n = 0; n < asked.by_count; n++)
-			if (strcmp(asked.by[n], word) == 0)
-				*word = 0;
-		if (!*word)
-			return cmd_usage(
-				"--by: give names of fields, or of program, thread, pid, tid and cpu, each "
-				"once");
-		if (asked.by_count == HIST_BY_MAX)
-			return cmd_usage("--by: at most %u words", (unsigned)HIST_BY_MAX);
-		asked.by[asked.by_count++] = word;
-	}
-	return 0;
-}
 
 /* Return: the exit code. */
 static int hist_failed(const char *path, int error)
@@ -92,19 +74,41 @@ static int hist_trace(const struct burin_trace *trace, const char *path)
 	return result ? result : cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 }
 
+/* Refuse options that only one of both has. Return: 0 or CMD_USAGE. */
+static int check_live(void)
+{
+	if (!live)
+		return live_counts.globs.count || live_counts.command || latency
+			       ? cmd_usage("--kernel, --latency and a command take --live; events of a trace "
+					   "are "
+					   "chosen by --event")
+			       : 0;
+	if (events.count || cmd_times_given())
+		return cmd_usage("--live: %s is for records of a trace; remove it",
+				 events.count ? "--event" : "--from or --to");
+	if (latency && asked.field)
+		return cmd_usage("--latency: remove --field");
+	if (latency)
+		asked.field = "latency";
+	return 0;
+}
+
 static int cmd_hist_run(char **operands)
 {
 	struct cmd_faults faults = { .show_max = 10 };
 	struct burin_trace *trace = NULL;
-	int result = parse_by();
+	int result = hist_options_by(&asked, by);
 
-	if (!result && as_json && as_csv)
-		result = cmd_usage("--json and --csv: give one of them");
+	if (!result)
+		result = hist_options_form(&report, as_json, as_csv);
+	if (!result)
+		result = check_live();
+	if (!result && live)
+		return live_run(&(struct live_wanted){ .hist = &asked, .times = latency, .report = &report });
 	if (!result)
 		result = cmd_open(&trace, operands[0], &faults);
 	if (result)
 		return result;
-	report.form = as_json ? TABLE_JSON : as_csv ? TABLE_CSV : TABLE_TEXT;
 	report.color = report.form == TABLE_TEXT && cmd_color(STDOUT_FILENO);
 	asked.threads = cmd_threads();
 	result = cmd_times(trace, &asked.from, &asked.to);
@@ -119,12 +123,15 @@ const struct cmd cmd_hist = {
 	.name = "hist",
 	.line = "count events, and the values of a field, also over time",
 	.usage = "Usage: burin hist [options] [DIR]\n"
+		 "       burin hist --live -k GLOB [options] {-- COMMAND [ARGUMENT]... | -p PID,... | -a}\n"
 		 "\n"
 		 "Count records of the trace in DIR by their event: how many, and how many a second.\n"
-		 "With --field also how a field is distributed: mean, percentiles and a histogram.\n",
+		 "With --field also how a field is distributed: mean, percentiles and a histogram.\n"
+		 "With --live count the kernel's events while they occur, and record nothing.\n",
 	.notes = "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was counted.\n",
 	.options = table,
 	.operands = CMD_ONE_TRACE,
 	.views = true,
+	.live = &live,
 	.main = cmd_hist_run,
 };

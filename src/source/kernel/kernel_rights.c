@@ -3,12 +3,19 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <linux/capability.h>
 
+#include "file/tracefs_open.h"
+#include "source/kernel/bpf/kernel_put.h"
 #include "source/kernel/kernel_rights.h"
+
+static const char tracefs_name[] = "tracefs";
+static const unsigned INITIAL_PIDS = 0xEFFFFFFC; /* inode of the initial PID namespace */
 
 /* CAP_PERFMON and CAP_BPF are younger than some headers. */
 static const struct {
@@ -53,4 +60,51 @@ void kernel_rights_explain(char *out, size_t room, const char *what, bool reads)
 		snprintf(out, room,
 			 "%s: the kernel does not permit it, also to root; see /sys/kernel/security/lockdown",
 			 what);
+}
+
+void kernel_rights_describe(char *out, size_t room, int error, const char *what)
+{
+	if (error == -EPERM || error == -EACCES)
+		kernel_rights_explain(out, room, what, strcmp(what, tracefs_name) == 0);
+	else if (error == -ENOSYS)
+		snprintf(out, room, "%.100s: the kernel has no BPF (CONFIG_BPF_SYSCALL)", what);
+	else
+		snprintf(out, room, "%.100s: %s", what, strerror(-error));
+}
+
+static bool is_initial_namespace(void)
+{
+	struct stat status;
+
+	return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == INITIAL_PIDS;
+}
+
+int kernel_rights_tracefs(char *why, size_t room)
+{
+	int events;
+
+	if (!is_initial_namespace()) {
+		snprintf(why, room,
+			 "this process is in a PID namespace of its own; run it outside the container");
+		return -ENOTSUP;
+	}
+	events = tracefs_open();
+	if (events == -ENODEV)
+		snprintf(why, room, "the kernel has no tracefs (CONFIG_TRACING), or its lockdown forbids it");
+	else if (events < 0)
+		kernel_rights_describe(why, room, events, tracefs_name);
+	return events;
+}
+
+int kernel_rights_programs(void)
+{
+	struct bpf_program code = { .count = 0 };
+	int program;
+
+	kernel_put_result(&code, 1);
+	program = bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code);
+	if (program < 0)
+		return program;
+	close(program);
+	return 0;
 }

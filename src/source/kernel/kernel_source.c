@@ -15,31 +15,26 @@
  * EXACT_NS from the stores of the state: by less than that a time may differ if it is converted with other pairs of
  * the clock.
  *
- * A program that the kernel refuses is written again in a poorer form. `layout` remembers that, so later programs
- * begin there: without its types, without the registers of processes, one probe at a time instead of many. A
+ * A program that the kernel refuses is written again in a poorer form (kernel_attach.h), and probes are attached one at a time. A
  * tracepoint that fails in each form is left out and reported; the recording fails if none is left.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/containers/array.h"
 #include "session/clock.h"
 #include "source/kernel/programs/kernel_append.h"
 #include "source/kernel/programs/kernel_asleep.h"
+#include "source/kernel/programs/kernel_attach.h"
 #include "source/kernel/programs/kernel_calls.h"
 #include "source/kernel/bpf/kernel_filter.h"
 #include "source/kernel/bpf/kernel_packets.h"
 #include "source/kernel/programs/kernel_points.h"
-#include "source/kernel/bpf/kernel_put.h"
 #include "source/kernel/kernel_rights.h"
 #include "source/kernel/kernel_share.h"
 #include "source/kernel/kernel_source.h"
@@ -52,8 +47,6 @@ static const char tracefs_word[] = "tracefs";
 enum {
 	EXACT_NS = 10000, /* the conversion of a time that is near a pair of the clock is less wrong */
 };
-
-static const unsigned INITIAL_PIDS = 0xEFFFFFFC; /* inode of the initial PID namespace */
 
 /* Whether a mechanism was chosen by the environment. */
 static bool is_forced(const char *mechanism)
@@ -160,51 +153,27 @@ static int make_flight(struct kernel_source *source)
 
 /* ---- programs */
 
-/* Each tracepoint needs two descriptors. The limit of the recorder itself is raised; the command has begun before. */
-static void raise_limit(void)
-{
-	struct rlimit limit;
+/* A point and its program. */
+struct attached {
+	const struct kernel_source *source;
+	const struct kernel_points *points;
+	size_t n;
+};
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
+static bool write_point(const void *context, struct bpf_program *code)
+{
+	const struct attached *at = context;
+
+	return kernel_program_write(code, &at->source->layout, &at->points->points[at->n],
+				    kernel_points_filter(at->points, at->n), at->points->ids[at->n]);
 }
 
 static int attach_point(struct kernel_source *source, const struct kernel_points *points, size_t n)
 {
-	const struct tracepoint *point = &points->points[n];
-	struct bpf_program code;
-	int program;
-
 	if (!points->ids[n])
 		return -EEXIST;
-	for (;;) {
-		if (!kernel_program_write(&code, &source->layout, point, kernel_points_filter(points, n),
-					  points->ids[n]))
-			return -E2BIG;
-		if (point->function) {
-			program = kernel_files_keep_program(
-				&source->files, bpf_load_function(&code, point->function, point->is_return));
-			return program < 0 ? program
-					   : kernel_files_keep(&source->files, bpf_attach_function(program));
-		}
-		program = kernel_files_keep_program(
-			&source->files,
-			bpf_load(point->is_probe ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACEPOINT, &code));
-		if (program >= 0)
-			break;
-		if (source->layout.task.id)
-			source->layout.task = (struct kernel_task_type){ 0 };
-		else if (tracepoint_needs_registers(point) && !source->layout.without_calls)
-			source->layout.without_calls = true;
-		else
-			break;
-	}
-	if (program < 0)
-		return program;
-	return kernel_files_keep(&source->files, point->is_probe ? probe_attach(point, program)
-								 : bpf_attach_tracepoint(point->id, program));
+	return kernel_attach_point(&source->files, &source->layout, &points->points[n], write_point,
+				   &(struct attached){ source, points, n });
 }
 
 /*
@@ -233,17 +202,6 @@ static size_t attach_alike(struct kernel_source *source, const struct kernel_poi
 	return 0;
 }
 
-/* Say which right or part of the kernel is missing. */
-static void kernel_source_explain(char why[KERNEL_WHY], int error, const char *what)
-{
-	if (error == -EPERM || error == -EACCES)
-		kernel_rights_explain(why, KERNEL_WHY, what, strcmp(what, tracefs_word) == 0);
-	else if (error == -ENOSYS)
-		snprintf(why, KERNEL_WHY, "%.100s: the kernel has no BPF (CONFIG_BPF_SYSCALL)", what);
-	else
-		snprintf(why, KERNEL_WHY, "%.100s: %s", what, strerror(-error));
-}
-
 static void note_refused(struct kernel_source *source, const struct tracepoint *point, int error)
 {
 	const char *name = point->event + sizeof(TRACEPOINT_PREFIX) - 1;
@@ -252,7 +210,7 @@ static void note_refused(struct kernel_source *source, const struct tracepoint *
 		if (point->refused)
 			snprintf(source->refused_why, KERNEL_WHY, "%s: %s", name, point->refused);
 		else
-			kernel_source_explain(source->refused_why, error, name);
+			kernel_rights_describe(source->refused_why, KERNEL_WHY, error, name);
 		source->refused_error = error;
 	}
 	source->events -= error != 0;
@@ -416,39 +374,6 @@ static void kernel_source_translate(void *context, unsigned ring, struct wire_pa
 
 /* ---- the whole */
 
-static bool is_initial_namespace(void)
-{
-	struct stat status;
-
-	return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == INITIAL_PIDS;
-}
-
-static int open_tracefs(char why[KERNEL_WHY])
-{
-	const int events = tracefs_open();
-
-	if (events == -ENODEV)
-		snprintf(why, KERNEL_WHY,
-			 "the kernel has no tracefs (CONFIG_TRACING), or its lockdown forbids it");
-	else if (events < 0)
-		kernel_source_explain(why, events, tracefs_word);
-	return events;
-}
-
-/* Whether the kernel takes programs from us. Return: 0 or -errno. */
-static int try_programs(void)
-{
-	struct bpf_program code = { .count = 0 };
-	int program;
-
-	kernel_put_result(&code, 1);
-	program = bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code);
-	if (program < 0)
-		return program;
-	close(program);
-	return 0;
-}
-
 /* Whether only programs can do what was asked for. Return: 0; -ENOTSUP and *@why. */
 static int needs_programs(const struct kernel_options *options, const struct kernel_points *points,
 			  char why[KERNEL_WHY])
@@ -495,11 +420,11 @@ static int kernel_source_choose(struct kernel_source *source, const struct kerne
 	if (!error && programs)
 		error = kernel_points_add_late(points, events);
 	if (!error && options->where)
-		error = kernel_points_compile(points, options->where, programs, why);
+		error = kernel_points_compile(points, "--k-where", options->where, programs, why);
 	if (!error && source->mechanism == KERNEL_BY_TRACEFS)
 		error = check_tracefs(source, why);
 	if (error && error != -ENOENT && error != -ENOTSUP)
-		kernel_source_explain(why, error, tracefs_word);
+		kernel_rights_describe(why, KERNEL_WHY, error, tracefs_word);
 	return error;
 }
 
@@ -575,7 +500,7 @@ static int open_mechanism(struct kernel_source *source, const struct kernel_opti
 		error = make_flight(source);
 	if (error)
 		return error;
-	raise_limit();
+	kernel_files_raise_limit();
 	error = attach_by(source, options, events);
 	if (error)
 		return error;
@@ -589,7 +514,7 @@ static int kernel_source_open_parts(struct kernel_source *source, const struct k
 				    int events, char why[KERNEL_WHY])
 {
 	const bool forced = is_forced("perf") || is_forced(tracefs_word);
-	const int refused = forced ? -ENOSYS : try_programs();
+	const int refused = forced ? -ENOSYS : kernel_rights_programs();
 	int error;
 
 	source->mechanism = !refused ? KERNEL_BY_BPF : is_forced("perf") ? KERNEL_BY_PERF : KERNEL_BY_TRACEFS;
@@ -606,8 +531,8 @@ static int kernel_source_open_parts(struct kernel_source *source, const struct k
 	if (error && source->mechanism == KERNEL_BY_TRACEFS)
 		snprintf(why, KERNEL_WHY, "tracefs gives no instance: %s", strerror(-error));
 	else if (error)
-		kernel_source_explain(why, refused && refused != -ENOSYS ? refused : error,
-				      refused ? "BPF and perf events" : "BPF");
+		kernel_rights_describe(why, KERNEL_WHY, refused && refused != -ENOSYS ? refused : error,
+				       refused ? "BPF and perf events" : "BPF");
 	return error;
 }
 
@@ -618,6 +543,7 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 
 	*source = (struct kernel_source){
 		.session = session,
+		.points = { .names_tasks = true },
 		.follow = { .met = -1, .members = -1 },
 		.layout = { .rings = -1,
 			    .members = -1,
@@ -634,12 +560,7 @@ int kernel_source_open(struct kernel_source *source, struct session *session,
 	source->more = (struct drain_more){ .round = kernel_source_round_begins,
 					    .translate = kernel_source_translate,
 					    .context = source };
-	if (!is_initial_namespace()) {
-		snprintf(why, KERNEL_WHY,
-			 "this process is in a PID namespace of its own; run it outside the container");
-		return -ENOTSUP;
-	}
-	events = open_tracefs(why);
+	events = kernel_rights_tracefs(why, KERNEL_WHY);
 	if (events < 0)
 		return events;
 	tracefs_instance_sweep(events);
@@ -669,29 +590,16 @@ static void stop_programs(struct kernel_source *source)
 			sched_yield();
 }
 
-/*
- * Closing a tracepoint for the last time waits for all CPUs, some 50 ms each. A child does that, so that the recorder does not
- * wait: it ends when the recorder's descriptors, the pipe's last, are closed. It holds nothing else.
- */
 static void kernel_source_detach(struct kernel_source *source)
 {
-	int pipe[2] = { -1, -1 };
-	char byte;
+	const int holder = kernel_files_hold();
 
-	if (pipe2(pipe, O_CLOEXEC) == 0 && fork() == 0) {
-		close(pipe[1]);
-		syscall(SYS_close_range, 0, 2, 0);
-		if (read(pipe[0], &byte, 1) != 0)
-			_exit(1);
-		_exit(0);
-	}
 	kernel_files_close(&source->files);
 	for (size_t n = 0; n < source->perf.count; n++)
 		close(source->perf.events[n]);
 	source->perf.count = 0;
 	kernel_follow_close(&source->follow);
-	close(pipe[0]);
-	close(pipe[1]);
+	kernel_files_release(holder);
 }
 
 const struct drain_more *kernel_source_snapshot(struct kernel_source *source)

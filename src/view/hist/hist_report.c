@@ -187,24 +187,31 @@ static void hist_json(const struct hist *hist, const struct table *rows, struct 
 		json_u64(&json, "every_ns", options->every_ns);
 	else
 		json_null(&json, "every_ns");
-	view_losses_json(hist->trace, &json);
+	if (hist->losses)
+		view_losses_object(hist->losses, &json);
+	else
+		view_losses_json(hist->trace, &json);
 	table_json(rows, &json, "rows");
 	json_end(&json);
 }
 
 static void hist_text(const struct hist *hist, const struct table *rows, struct view_buffer *out)
 {
+	const char *what = hist->losses ? "event" : "record";
 	char records[TEXT_SHORT], time[TEXT_SHORT], number[TEXT_SHORT];
 
-	view_buffer_print(out, "%s record%s in %s\n", text_count(records, hist->records),
+	view_buffer_print(out, "%s %s%s in %s\n", text_count(records, hist->records), what,
 			  text_plural(hist->records), text_duration(time, (uint64_t)(hist->seconds * 1e9)));
 	if (!hist->count)
-		view_buffer_print(out, "no record matches the options\n");
+		view_buffer_print(out, "no %s matches the options\n", what);
 	if (rows->count)
 		table_text(rows, out);
 	table_left(hist->count - rows->count, "more rows; see --limit", rows->color, out);
 	view_buffer_print(out, "\n");
-	view_losses_line(hist->trace, "", out);
+	if (hist->losses)
+		view_losses_print(hist->losses, what, "", out);
+	else
+		view_losses_line(hist->trace, "", out);
 	if (hist->unfinite)
 		view_buffer_print(out, "%s value%s not finite: in COUNT only\n",
 				  text_count(number, hist->unfinite), hist->unfinite == 1 ? " is" : "s are");

@@ -78,6 +78,49 @@ bool value_counts_add(struct value_counts *counts, double value)
 	return true;
 }
 
+/* Buckets of numbers below 0 are in the opposite order. */
+static bool add_power(struct value_counts *counts, unsigned power, bool negative, const uint64_t *buckets)
+{
+	const double value = ldexp(negative ? -1 : 1, (int)power);
+	uint64_t *octave = NULL;
+
+	for (unsigned n = 0; n < VALUE_BUCKETS; n++) {
+		if (!buckets[n])
+			continue;
+		if (!octave)
+			octave = value_octave(counts, (uint16_t)(value_bucket(value) >> VALUE_BUCKET_BITS));
+		if (!octave)
+			return false;
+		octave[negative ? VALUE_BUCKETS - 1 - n : n] += buckets[n];
+		counts->count += buckets[n];
+	}
+	return true;
+}
+
+bool value_counts_add_integers(struct value_counts *counts, const struct value_integers *integers)
+{
+	const double before = (double)counts->count, all = before + (double)integers->count;
+	const uint64_t zero = value_bucket(0);
+	uint64_t *octave;
+
+	if (!integers->count)
+		return true;
+	counts->min = integers->min < counts->min || !counts->count ? integers->min : counts->min;
+	counts->max = integers->max > counts->max || !counts->count ? integers->max : counts->max;
+	counts->mean = counts->mean * (before / all) + integers->sum / all;
+	for (unsigned n = 0; n < 128; n++) {
+		const uint64_t *buckets = integers->power(integers->data, n & 63, n & 64);
+
+		if (buckets && !add_power(counts, n & 63, n & 64, buckets))
+			return false;
+	}
+	octave = integers->zeros ? value_octave(counts, (uint16_t)(zero >> VALUE_BUCKET_BITS)) : NULL;
+	if (octave)
+		octave[zero & (VALUE_BUCKETS - 1)] += integers->zeros;
+	counts->count += octave ? integers->zeros : 0;
+	return octave || !integers->zeros;
+}
+
 void value_counts_free(struct value_counts *counts)
 {
 	for (size_t n = 0; n < counts->octave_count; n++)

@@ -33,6 +33,20 @@ struct value_counts {
 
 /* value_counts_add - @value: finite. Return: false: no memory. */
 bool value_counts_add(struct value_counts *counts, double value);
+/* Integers that were counted elsewhere, in the same buckets. */
+struct value_integers {
+	uint64_t count, zeros;
+	double sum, min, max;
+	const uint64_t *(*power)(const void *data, unsigned power,
+				 bool negative); /* VALUE_BUCKETS; NULL: there are none */
+	const void *data;
+};
+
+/*
+ * value_counts_add_integers - add them. Those that have no bucket are in the mean and between the bounds only.
+ * ->power: of the numbers from 2^power on, without their sign, below the next one. Return: false: no memory.
+ */
+bool value_counts_add_integers(struct value_counts *counts, const struct value_integers *integers);
 void value_counts_free(struct value_counts *counts);
 
 /* value_counts_quantile - the least number that at least @permille of all do not exceed (the nearest rank). ->count is not 0. */

@@ -12,32 +12,20 @@
 
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/record/recorder/each_process.h"
 #include "cmd/record/recorder/recorder.h"
 #include "session/kernel_device.h"
-#include "source/perf/rings/process_list.h"
 
-/* Record the processes and all that they have started. A second look finds what was started during the first one. */
+static int kernel_events_add(void *kernel, pid_t process)
+{
+	return kernel_source_process(kernel, process);
+}
+
+/* Record the processes and all that they have started. By perf, what a process starts between two looks would be recorded twice. */
 static int kernel_events_follow(struct kernel_source *kernel, const struct view_set *processes)
 {
-	struct process_list list = { .count = 0 };
-	const int looks = kernel->mechanism == KERNEL_BY_PERF
-				  ? 1
-				  : 2; /* what a followed process starts would be recorded twice */
-	int error = 0;
-
-	for (int look = 0; look < looks && !error && processes->count; look++) {
-		if (!look)
-			for (size_t n = 0; n < processes->count && !error; n++)
-				error = process_list_add(&list, (pid_t)processes->numbers[n]);
-		if (!error)
-			error = process_list_extend(&list);
-		for (size_t n = 0; n < list.count && !error; n++) {
-			error = kernel_source_process(kernel, list.pids[n]);
-			error = error == -ESRCH ? 0 : error; /* it has ended */
-		}
-	}
-	process_list_free(&list);
-	return error;
+	return each_process(processes, kernel->mechanism == KERNEL_BY_PERF ? 1 : 2, kernel_events_add,
+			    kernel);
 }
 
 /* ---- By the module */

@@ -22,4 +22,14 @@ int kernel_files_keep_program(struct kernel_files *files, int program);
 void kernel_files_close(struct kernel_files *files);
 void kernel_files_free(struct kernel_files *files);
 
+/* kernel_files_raise_limit - let this process have as many descriptors as it may: each tracepoint needs two. */
+void kernel_files_raise_limit(void);
+
+/*
+ * kernel_files_hold - let another process hold all descriptors of this one until kernel_files_release(), and close them then. Closing
+ * a tracepoint for the last time waits for all CPUs, some 50 ms each; so this process does not.
+ */
+int kernel_files_hold(void);
+void kernel_files_release(int holder);
+
 #endif

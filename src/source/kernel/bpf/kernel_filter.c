@@ -176,6 +176,20 @@ bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filte
 	return true;
 }
 
+uint8_t kernel_filters_add(struct kernel_filters *filters, const struct wire_filter *filter,
+			   const struct tracepoint *point)
+{
+	const struct kernel_filter added = { filter, point };
+
+	for (unsigned n = 0; n < filters->count; n++)
+		if (kernel_filter_same(&filters->list[n], &added))
+			return (uint8_t)(n + 1);
+	if (filters->count == KERNEL_FILTERS_MAX)
+		return 0;
+	filters->list[filters->count++] = added;
+	return (uint8_t)filters->count;
+}
+
 #define INPUT(member) ((int)offsetof(struct kernel_input, member))
 
 /* An argument of a system call. In the kernel's record each has 8 bytes, behind the number of the call. */

@@ -20,6 +20,19 @@ bool kernel_filter_needs_pid(const struct wire_filter *filter);
 /* kernel_filter_same - whether the filters of two entries, or of two exits, of system calls have the same instructions. */
 bool kernel_filter_same(const struct kernel_filter *a, const struct kernel_filter *b);
 
+enum {
+	KERNEL_FILTERS_MAX = 16, /* different ones of the entries or the exits of system calls */
+};
+
+struct kernel_filters {
+	struct kernel_filter list[KERNEL_FILTERS_MAX];
+	unsigned count;
+};
+
+/* kernel_filters_add - the number of a filter in a list of different ones, from 1, after adding it. Return: 0: there are too many. */
+uint8_t kernel_filters_add(struct kernel_filters *filters, const struct wire_filter *filter,
+			   const struct tracepoint *point);
+
 /*
  * kernel_filter_put - write the part of a program that decides whether an event is recorded, kernel_chosen(). Its registers are those of
  * kernel_put.h; it returns enum kernel_verdict. Of several filters, which are of system calls, KERNEL_REG_FOUND has the number, from 1.

@@ -23,7 +23,7 @@ struct kernel_layout {
 };
 
 enum {
-	KERNEL_SYMBOLS = 40, /* of a program, at most */
+	KERNEL_SYMBOLS = 96, /* of a program, at most */
 };
 
 /* kernel_symbols - what the symbols of programs mean that all have. Return: how many. @out: KERNEL_SYMBOLS */

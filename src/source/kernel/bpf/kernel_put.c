@@ -95,9 +95,13 @@ void kernel_put_user_text(struct bpf_program *to, unsigned base, int offset)
 	bpf_put_code_call(to, &kernel_text_user);
 }
 
-/* Register 2: the address of a text in the kernel's record. */
-static void kernel_put_text_address(struct bpf_program *to, const struct tracepoint_field *field)
+void kernel_put_text_address(struct bpf_program *to, const struct tracepoint_field *field)
 {
+	if (field->source.place != TRACEPOINT_RECORD) {
+		kernel_put_argument(to, field);
+		bpf_put_copy(to, BPF_REG_2, BPF_REG_1);
+		return;
+	}
 	if (field->kind == TRACEPOINT_TEXT) {
 		bpf_put_load(to, BPF_W, BPF_REG_1, KERNEL_REG_CONTEXT, field->offset);
 		bpf_put_alu(to, BPF_AND, BPF_REG_1, 0xffff);
@@ -110,12 +114,7 @@ static void kernel_put_text_address(struct bpf_program *to, const struct tracepo
 
 void kernel_put_text(struct bpf_program *to, unsigned base, int offset, const struct tracepoint_field *field)
 {
-	if (field->source.place == TRACEPOINT_RECORD) {
-		kernel_put_text_address(to, field);
-	} else {
-		kernel_put_argument(to, field);
-		bpf_put_copy(to, BPF_REG_2, BPF_REG_1);
-	}
+	kernel_put_text_address(to, field);
 	if (field->kind == TRACEPOINT_USER_TEXT) {
 		unsigned read;
 

@@ -41,6 +41,9 @@ void kernel_put_result(struct bpf_program *to, int number);
 /* kernel_put_argument - the value of a probe's argument in register 1; 0: it is in memory, and cannot be read without a page fault. */
 void kernel_put_argument(struct bpf_program *to, const struct tracepoint_field *field);
 
+/* kernel_put_text_address - the address of a field's text in register 2. */
+void kernel_put_text_address(struct bpf_program *to, const struct tracepoint_field *field);
+
 /*
  * kernel_put_text - copy the text of a field. A longer one ends in a mark; one that cannot be read is WIRE_NULL.
  * @base, @offset: a register, and the offset from it to where the copy comes

@@ -61,11 +61,34 @@ int kernel_types_find(const char *const *names, uint32_t *numbers, unsigned coun
 	return found ? 0 : -ENOENT;
 }
 
+int kernel_types_calls(uint32_t types[2])
+{
+	static const char *const names[] = { "btf_trace_sys_enter", "btf_trace_sys_exit" };
+
+	return kernel_types_find(names, types, 2);
+}
+
 static unsigned kernel_types_find_member(const struct btf *btf, uint32_t structure, const char *name)
 {
 	uint64_t bytes = 0;
 
 	return btf_member(btf, structure, name, &bytes) && bytes <= INT16_MAX ? (unsigned)bytes : 0;
+}
+
+/* The name of an executable file. */
+static void find_program(const struct btf *btf, struct kernel_task_type *out)
+{
+	const uint32_t file = btf_structure(btf, "file"), entry = btf_structure(btf, "dentry");
+	uint64_t path, inside, name, text;
+
+	if (!btf_member(btf, file, "f_path", &path) ||
+	    !btf_member(btf, btf_structure(btf, "path"), "dentry", &inside) ||
+	    !btf_member(btf, entry, "d_name", &name) ||
+	    !btf_member(btf, btf_structure(btf, "qstr"), "name", &text))
+		return;
+	out->file = kernel_types_find_member(btf, btf_structure(btf, "mm_struct"), "exe_file");
+	out->entry = (unsigned)(path + inside);
+	out->name = (unsigned)(name + text);
 }
 
 void kernel_types_task(struct kernel_task_type *out)
@@ -85,6 +108,7 @@ void kernel_types_task(struct kernel_task_type *out)
 		out->memory = kernel_types_find_member(&btf, out->type, "mm");
 		out->state = kernel_types_find_member(&btf, out->type, "__state"); /* Linux 5.14 */
 		out->cast = btf_function(&btf, "bpf_rdonly_cast");
+		find_program(&btf, out);
 		out->each = btf_function(&btf, "bpf_iter_task");
 		btf_close(&btf);
 	}

@@ -3,9 +3,6 @@
  * The programs of all system calls: one at entries, one at exits, and one at execs that succeed. The differences between calls are
  * rows of a table, by the call's number (struct kernel_syscall). A row that is 0 is a call that is not recorded.
  *
- * Numbers of calls come from the process, so anything can be in the register. Those above the table and those of other interfaces (32
- * bits) have a row of their own each, and the number becomes a field. The kernel ignores the upper half, so programs do.
- *
  * The order of a record: arguments, then what few calls have (kernel_put_last()). Memory that cannot be read is an empty array or a NULL
  * text. At an entry, a text or a socket's address of that kind makes the call noted (struct kernel_late), too, so that the exit reads
  * all again: programs cannot wait for a page, but the kernel has brought it by then. An exit with an error has no memory: the kernel
@@ -13,14 +10,11 @@
  *
  * Calls without their texts are counted: in `unread` of ring 0 those for which the map had no room and those whose texts cannot be read at
  * the exit, either; kernel_source.c adds the notes that are left at the end.
- *
- * The context is of a raw tracepoint: the registers of the process, then the number at an entry or the result at an exit. With the
- * kernel's types (BPF_NUMBER(typed)) a program loads from the registers; without, it copies those that it needs by a helper.
- */
+ * */
+#include "source/kernel/in_kernel/kernel_call_c.h"
 #include "source/kernel/in_kernel/kernel_list_c.h"
 #include "source/kernel/in_kernel/kernel_memory_c.h"
 #include "source/kernel/in_kernel/kernel_message_c.h"
-#include "source/kernel/in_kernel/kernel_task_c.h"
 
 extern struct bpf_map calls, entries, late; /* rows of this program's side, and of the entries; notes */
 
@@ -48,77 +42,14 @@ static_assert(KERNEL_ARGUMENTS * 8 + 2 + TRACEPOINT_SOCKET_MAX + 2 + KERNEL_MESS
 		      KERNEL_ARGUMENTS * TRACEPOINT_TEXT_MAX,
 	      "KERNEL_LONGEST_ENTERED");
 
-/* ---- the registers */
-
-static const unsigned kernel_argument_places[KERNEL_ARGUMENTS] = REGISTERS_ARGUMENTS;
-
-/* Without types: copy the registers that are needed. A function, since the kernel limits the stack of those that run at once. */
-BPF_FUNCTION void kernel_read_copy(const uint64_t *context, struct kernel_input *input)
-{
-	uint64_t copy[(REGISTERS_COPIED_END - REGISTERS_COPIED) / 8];
-
-	bpf_probe_read_kernel(copy, sizeof(copy), (const void *)(context[0] + REGISTERS_COPIED));
-	input->number = (uint32_t)copy[(REGISTERS_NUMBER - REGISTERS_COPIED) / 8];
-	input->mode = (uint32_t)copy[(REGISTERS_MODE - REGISTERS_COPIED) / 8];
-#pragma unroll
-	for (unsigned n = 0; n < KERNEL_ARGUMENTS; n++)
-		input->arguments[n] = copy[(kernel_argument_places[n] - REGISTERS_COPIED) / 8];
-}
-
-/* Read the number of the call, and whose it is. */
-BPF_INLINE void kernel_read_number(const uint64_t *context, struct kernel_input *input)
-{
-	if (!BPF_NUMBER(typed)) {
-		kernel_read_copy(context, input);
-		return;
-	}
-	input->number = BPF_MEMBER(uint32_t, (const void *)context[0], REGISTERS_NUMBER);
-	input->mode = BPF_MEMBER(uint32_t, (const void *)context[0], REGISTERS_MODE);
-}
-
-BPF_INLINE void kernel_read_arguments(const uint64_t *context, struct kernel_input *input)
-{
-#pragma unroll
-	for (unsigned n = 0; n < KERNEL_ARGUMENTS; n++)
-		if (BPF_NUMBER(typed))
-			input->arguments[n] =
-				BPF_MEMBER(uint64_t, (const void *)context[0], kernel_argument_places[n]);
-	input->arguments[6] = input->arguments[7] = 0;
-}
-
-BPF_INLINE bool kernel_call_is_compat(const struct bpf_task *current, const struct kernel_input *input)
-{
-	const uint64_t status = BPF_NUMBER(task_status);
-
-	if (BPF_NUMBER(typed) && status && BPF_NUMBER(task_id))
-		return BPF_MEMBER(uint32_t, current, status) & TASK_COMPAT;
-	return (input->mode & REGISTERS_MODE_MASK) == REGISTERS_MODE_32;
-}
-
-/*
- * The row of the current call. Return: NULL: it is not recorded; at an exit also if there is KERNEL_CALL_NONE instead of the number: that
- * is the exit of a signal handler, or of a call that was refused.
- */
+/* The row of the current call. Return: NULL: it is not recorded. */
 BPF_INLINE const struct kernel_syscall *kernel_find_call(const struct bpf_task *current,
 							 const uint64_t *context, struct kernel_input *input,
 							 bool exits)
 {
-	uint32_t row;
+	const uint32_t row = kernel_call_row(current, context, input, exits);
 
-	kernel_read_number(context, input);
-	row = input->number;
-	if (kernel_call_is_compat(current, input))
-		row = KERNEL_CALL_COMPAT;
-	else if (row >= KERNEL_CALLS && exits && row == (uint32_t)KERNEL_CALL_NONE)
-		return NULL;
-	else if (row >= KERNEL_CALLS)
-		row = KERNEL_CALL_UNNAMED;
 	return bpf_map_lookup_elem(&calls, &row);
-}
-
-BPF_INLINE bool kernel_call_is_followed(uint32_t thread)
-{
-	return !BPF_NUMBER(follows) || *kernel_follow_of(thread) >= KERNEL_FOLLOW_RECORDED;
 }
 
 /* ---- the fields */

@@ -10,13 +10,12 @@
  * The order of a program: first the task, since most records of others end there; then the filter, which needs no ring; then the record.
  */
 #include "source/kernel/in_kernel/kernel_append_c.h"
+#include "source/kernel/in_kernel/kernel_event_c.h"
 #include "source/kernel/in_kernel/kernel_input.h"
 #include "source/kernel/in_kernel/kernel_packets_state.h"
-#include "source/kernel/in_kernel/kernel_task_c.h"
 
 extern struct bpf_map met, packets;
 
-extern uint32_t kernel_named(const void *context);
 extern bool kernel_chosen(const void *context, uint32_t thread, int64_t found);
 extern uint64_t kernel_fields(const void *context, char *fields, int64_t found);
 
@@ -32,11 +31,9 @@ BPF_FUNCTION void kernel_note_met(uint32_t thread)
 
 BPF_INLINE bool kernel_event_is_recorded(const void *context, uint32_t thread)
 {
-	const uint64_t least = BPF_NUMBER(least_state);
-
-	if (!BPF_NUMBER(follows) || *kernel_follow_of(thread) >= least)
+	if (kernel_event_is_own(thread))
 		return true;
-	if (!BPF_NUMBER(names_task) || *kernel_follow_of(kernel_named(context)) < least)
+	if (!kernel_event_names(context))
 		return false;
 	if (BPF_NUMBER(notes_met))
 		kernel_note_met(thread);

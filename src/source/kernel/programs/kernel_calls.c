@@ -4,9 +4,6 @@
  *
  * The tables are filled before the programs are attached, and do not change afterwards; so programs read them without a lock. Calls
  * of one filter share it: it is written once, and the row has its number.
- *
- * If the kernel refuses a program, parts are left out in this order: the lists of an exec, the kernel's types. The layout keeps that, so
- * the exits begin where the entries have ended.
  */
 #include <assert.h>
 #include <errno.h>
@@ -18,6 +15,7 @@
 #include "source/kernel/in_kernel/kernel_input.h"
 #include "source/kernel/bpf/kernel_types.h"
 #include "source/kernel/in_kernel/kernel_calls.bpf.h"
+#include "source/kernel/programs/kernel_attach.h"
 #include "source/kernel/programs/kernel_calls.h"
 
 enum {
@@ -25,14 +23,12 @@ enum {
 	EXITS,
 	SIDES,
 	TABLE_BYTES = KERNEL_CALL_ENTRIES * sizeof(struct kernel_syscall),
-	FILTERS_MAX = 16, /* different ones of a side */
 };
 
 /* All entries, or all exits. */
 struct calls {
 	int map; /* struct kernel_syscall, by number (kernel_points_call()) */
-	struct kernel_filter filters[FILTERS_MAX];
-	unsigned filter_count;
+	struct kernel_filters filters;
 	unsigned arguments; /* of a call, at most */
 	bool texts;	    /* some have texts */
 	uint32_t kinds;	    /* a bit for each struct kernel_syscall.last that some have */
@@ -58,14 +54,14 @@ static bool kernel_calls_write(const struct place *at, const struct bpf_code *co
 {
 	const struct calls *own = &at->sides[code == &kernel_exit ? EXITS : ENTRIES],
 			   *entries = &at->sides[ENTRIES];
-	const bool decides_late = code != &kernel_enter && entries->filter_count;
+	const bool decides_late = code != &kernel_enter && entries->filters.count;
 	struct bpf_symbol symbols[KERNEL_SYMBOLS];
 	const unsigned count = kernel_symbols(at->layout, symbols);
 	const struct bpf_symbol more[] = {
 		{ "calls", BPF_SYMBOL_MAP, (uint64_t)own->map },
 		{ "entries", BPF_SYMBOL_MAP, (uint64_t)entries->map },
 		{ "tables", BPF_SYMBOL_VALUE, (uint64_t)at->tables },
-		{ "filters", BPF_SYMBOL_NUMBER, own->filter_count },
+		{ "filters", BPF_SYMBOL_NUMBER, own->filters.count },
 		{ "filters_entries", BPF_SYMBOL_NUMBER, decides_late },
 		{ "kinds_of_entries", BPF_SYMBOL_NUMBER, entries->kinds },
 		{ "kinds_of_exits", BPF_SYMBOL_NUMBER, at->sides[EXITS].kinds },
@@ -75,7 +71,7 @@ static bool kernel_calls_write(const struct place *at, const struct bpf_code *co
 		{ "exec_number", BPF_SYMBOL_NUMBER, SYS_execve },
 		{ "before", BPF_SYMBOL_NUMBER, exec->before },
 		{ "path", BPF_SYMBOL_NUMBER, exec->path },
-		{ "kernel_chosen", BPF_SYMBOL_FUNCTION, own->filter_count },
+		{ "kernel_chosen", BPF_SYMBOL_FUNCTION, own->filters.count },
 		{ "kernel_entry_chosen", BPF_SYMBOL_FUNCTION, decides_late },
 		{ 0 },
 	};
@@ -85,49 +81,25 @@ static bool kernel_calls_write(const struct place *at, const struct bpf_code *co
 	bpf_begin(to);
 	if (!bpf_put_code(to, code, symbols))
 		return false;
-	if (own->filter_count && code != &kernel_exec) {
+	if (own->filters.count && code != &kernel_exec) {
 		bpf_land_symbol(to, code, "kernel_chosen");
-		kernel_filter_put(to, own->filters, own->filter_count);
+		kernel_filter_put(to, own->filters.list, own->filters.count);
 	}
 	if (decides_late) {
 		bpf_land_symbol(to, code, "kernel_entry_chosen");
-		kernel_filter_put(to, entries->filters, entries->filter_count);
+		kernel_filter_put(to, entries->filters.list, entries->filters.count);
 	}
 	return bpf_put_called(to, symbols);
 }
 
-/* Write and load the program of the entries or the exits of all system calls. Return: its descriptor; -errno. */
-static int load_raw(struct place *at, bool exits)
+static bool kernel_calls_write_entries(const void *at, struct bpf_program *code)
 {
-	struct bpf_program code;
-
-	if (!kernel_calls_write(at, exits ? &kernel_exit : &kernel_enter, &code, &(struct exec){ 0 }))
-		return -E2BIG;
-	return kernel_files_keep_program(at->files, at->layout->typed
-							    ? bpf_load_typed(&code, at->types[exits])
-							    : bpf_load(BPF_PROG_TYPE_RAW_TRACEPOINT, &code));
+	return kernel_calls_write(at, &kernel_enter, code, &(struct exec){ 0 });
 }
 
-/* Attach it. A kernel without types, or whose types do not fit, gets a program that takes a helper for the registers. */
-static int attach_raw(struct place *at, bool exits)
+static bool kernel_calls_write_exits(const void *at, struct bpf_program *code)
 {
-	int program = load_raw(at, exits);
-
-	if (program < 0 && !at->layout->without_lists) {
-		at->layout->without_lists = true;
-		program = load_raw(at, exits);
-	}
-	if (program < 0 && at->layout->typed) {
-		at->layout->typed = false;
-		at->layout->task = (struct kernel_task_type){ 0 };
-		program = load_raw(at, exits);
-	}
-	if (program < 0)
-		return program;
-	return kernel_files_keep(at->files, bpf_watch(at->layout->typed ? NULL
-						      : exits		? "sys_exit"
-									: "sys_enter",
-						      program));
+	return kernel_calls_write(at, &kernel_exit, code, &(struct exec){ 0 });
 }
 
 /* Without it, the path of an exec that succeeds is counted as missing if it was not in memory. */
@@ -147,29 +119,6 @@ static int attach_exec(struct place *at, const struct kernel_points *points)
 	program = kernel_files_keep_program(at->files, bpf_load(BPF_PROG_TYPE_TRACEPOINT, &code));
 	return program < 0 ? program
 			   : kernel_files_keep(at->files, bpf_attach_tracepoint(points->exec.id, program));
-}
-
-/* To read the types takes some milliseconds. */
-static void find_types(struct place *at, bool untyped)
-{
-	static const char *const names[] = { "btf_trace_sys_enter", "btf_trace_sys_exit" };
-
-	at->layout->typed = !untyped && kernel_types_find(names, at->types, SIDES) == 0;
-}
-
-/* The number of a filter among those of all calls, from 1. Return: 0: there are too many. */
-static uint8_t kernel_calls_add_filter(struct calls *calls, const struct wire_filter *filter,
-				       const struct tracepoint *point)
-{
-	const struct kernel_filter added = { filter, point };
-
-	for (unsigned n = 0; n < calls->filter_count; n++)
-		if (kernel_filter_same(&calls->filters[n], &added))
-			return (uint8_t)(n + 1);
-	if (calls->filter_count == FILTERS_MAX)
-		return 0;
-	calls->filters[calls->filter_count++] = added;
-	return (uint8_t)calls->filter_count;
 }
 
 /* Describe the memory of a call, whose first field is @first. */
@@ -223,7 +172,7 @@ static int kernel_calls_describe(struct calls *calls, struct kernel_syscall *cal
 	calls->texts |= call->texts != 0;
 	calls->arguments = call->count > calls->arguments ? call->count : calls->arguments;
 	if (kernel_points_filter(points, n)) {
-		call->filter = kernel_calls_add_filter(calls, kernel_points_filter(points, n), point);
+		call->filter = kernel_filters_add(&calls->filters, kernel_points_filter(points, n), point);
 		if (!call->filter)
 			return -E2BIG;
 	}
@@ -317,9 +266,11 @@ int kernel_calls_attach(struct kernel_files *files, struct kernel_layout *layout
 	for (unsigned n = 0; n < SIDES; n++)
 		if (tables[n] != MAP_FAILED)
 			munmap(tables[n], TABLE_BYTES);
-	find_types(&at, untyped);
+	layout->typed = !untyped && kernel_types_calls(at.types) == 0;
 	for (unsigned n = 0; n < SIDES && !error; n++)
 		if (used[n])
-			error = attach_raw(&at, n == EXITS);
+			error = kernel_attach_calls(
+				files, layout, at.types, n == EXITS,
+				n == EXITS ? kernel_calls_write_exits : kernel_calls_write_entries, &at);
 	return error ? error : attach_exec(&at, points);
 }

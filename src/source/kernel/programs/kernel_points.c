@@ -135,21 +135,31 @@ int kernel_points_call(const struct tracepoint *point, bool *enters)
 	return -1;
 }
 
-/* Leave out system calls whose numbers are unknown. */
-static void kernel_points_leave_out(struct kernel_points *points)
+void kernel_points_keep(struct kernel_points *points,
+			bool (*keep)(const void *context, const struct tracepoint *point),
+			const void *context)
 {
 	size_t kept = 0;
-	bool enters;
 
 	for (size_t n = 0; n < points->count; n++) {
-		if (tracepoint_syscall(&points->points[n], &enters) &&
-		    kernel_points_call(&points->points[n], &enters) < 0)
+		if (!keep(context, &points->points[n])) {
+			free((char *)points->points[n].enums);
 			continue;
+		}
 		if (kept != n)
 			tracepoint_copy(&points->points[kept], &points->points[n]);
 		kept++;
 	}
 	points->count = kept;
+}
+
+/* Not a system call whose number is unknown. */
+static bool has_known_number(const void *context, const struct tracepoint *point)
+{
+	bool enters;
+
+	(void)context;
+	return !tracepoint_syscall(point, &enters) || kernel_points_call(point, &enters) >= 0;
 }
 
 /* Find the probes among what was asked for. @globs: set to the rest, which is of tracepoints */
@@ -223,7 +233,7 @@ static int choose_points(struct kernel_points *points, int events, const char *c
 		return 0;
 	error = calls_by_number ? tracefs_each_by_name(events, globs, kernel_points_add_point, points)
 				: tracefs_each(events, globs, kernel_points_add_point, points);
-	kernel_points_leave_out(points);
+	kernel_points_keep(points, has_known_number, NULL);
 	if (!error)
 		error = choose_unnamed(points, events, globs, calls_by_number);
 	if (error || points->count != before)
@@ -252,7 +262,7 @@ int kernel_points_choose(struct kernel_points *points, int events, const char *c
 	if (!error)
 		error = choose_points(points, events, of_points, calls_by_number, why);
 	free(of_points);
-	return error ? error : tracefs_each(events, names, add_other, points);
+	return error || !points->names_tasks ? error : tracefs_each(events, names, add_other, points);
 }
 
 static int keep_exec(void *context, const struct tracepoint *point)
@@ -283,10 +293,12 @@ int kernel_points_add_late(struct kernel_points *points, int events)
 	return executes ? tracefs_each(events, exec, keep_exec, points) : 0;
 }
 
-static bool gives_names(const struct tracepoint *point)
+static bool gives_names(const struct kernel_points *points, const struct tracepoint *point)
 {
 	const char *name = point->event + sizeof(TRACEPOINT_PREFIX) - 1;
 
+	if (!points->names_tasks)
+		return false;
 	return strcmp(name, made_name) == 0 || strcmp(name, renamed_name) == 0;
 }
 
@@ -306,6 +318,14 @@ static void kernel_points_name_calls(char text[WIRE_ENUMS_MAX + 1])
 		used += (size_t)bytes;
 	}
 	strcpy(text + used, "\n");
+}
+
+const char *kernel_points_enums(const struct tracepoint *point, char *calls)
+{
+	if (!tracepoint_has_calls(point))
+		return point->enums ?: "";
+	kernel_points_name_calls(calls);
+	return calls;
 }
 
 bool kernel_points_without_texts(struct kernel_points *points)
@@ -329,7 +349,6 @@ static const char *compile_point(const struct kernel_points *points, size_t n, c
 {
 	const struct tracepoint *point = &points->points[n];
 	char calls[WIRE_ENUMS_MAX + 1];
-	const char *enums = point->enums ? point->enums : "";
 	int count;
 
 	count = filter_conditions_join(where, chosen_name(point), expression);
@@ -337,12 +356,8 @@ static const char *compile_point(const struct kernel_points *points, size_t n, c
 		return "the conditions are too long";
 	if (!count)
 		return NULL;
-	if (tracepoint_has_calls(point)) {
-		kernel_points_name_calls(calls);
-		enums = calls;
-	}
-	if (filter_entry_make(&points->filters[n], expression, point->format, enums, point->types, fault) !=
-	    0)
+	if (filter_entry_make(&points->filters[n], expression, point->format,
+			      kernel_points_enums(point, calls), point->types, fault) != 0)
 		return fault->message;
 	return kernel_filter_fits(&(struct kernel_filter){ kernel_points_filter(points, n), point },
 				  in_kernel);
@@ -355,7 +370,7 @@ static const char *find_unmatched(const struct kernel_points *points, const char
 		bool fits = false;
 
 		for (size_t n = 0; n < points->count && !fits; n++)
-			fits = !gives_names(&points->points[n]) && !points->points[n].is_late &&
+			fits = !gives_names(points, &points->points[n]) && !points->points[n].is_late &&
 			       filter_condition_fits(*where, chosen_name(&points->points[n]));
 		if (!fits)
 			return *where;
@@ -363,15 +378,15 @@ static const char *find_unmatched(const struct kernel_points *points, const char
 	return NULL;
 }
 
-int kernel_points_compile(struct kernel_points *points, const char *const *where, bool in_kernel,
-			  char why[KERNEL_WHY])
+int kernel_points_compile(struct kernel_points *points, const char *option, const char *const *where,
+			  bool in_kernel, char why[KERNEL_WHY])
 {
 	char expression[FILTER_CONDITIONS_MAX];
 	const char *unmatched = find_unmatched(points, where);
 	struct filter_error fault;
 
 	if (unmatched) {
-		snprintf(why, KERNEL_WHY, "--k-where '%.100s': no event of --kernel has such a name",
+		snprintf(why, KERNEL_WHY, "%s '%.100s': no event of --kernel has such a name", option,
 			 unmatched);
 		return -ENOENT;
 	}
@@ -381,11 +396,11 @@ int kernel_points_compile(struct kernel_points *points, const char *const *where
 	for (size_t n = 0; n < points->count; n++) {
 		const char *wrong;
 
-		if (gives_names(&points->points[n]) || points->points[n].is_late)
+		if (gives_names(points, &points->points[n]) || points->points[n].is_late)
 			continue;
 		wrong = compile_point(points, n, where, in_kernel, expression, &fault);
 		if (wrong) {
-			snprintf(why, KERNEL_WHY, "--k-where '%.60s': %s: %.160s", expression,
+			snprintf(why, KERNEL_WHY, "%s '%.60s': %s: %.160s", option, expression,
 				 chosen_name(&points->points[n]), wrong);
 			return -ENOENT;
 		}

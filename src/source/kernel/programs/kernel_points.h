@@ -18,7 +18,8 @@ enum {
 struct kernel_points {
 	struct tracepoint *points;
 	size_t count, room;
-	unsigned late;	  /* of them: tracepoint_late() */
+	unsigned late; /* of them: tracepoint_late() */
+	bool names_tasks; /* those that give tasks their names are among them, too, whatever the globs and filters are */
 	bool has_unnamed; /* calls without a tracepoint were asked for; without programs they are not recorded */
 	bool has_calls
 		[KERNEL_CALLS]; /* system calls with a tracepoint; if one of those without is recorded */
@@ -31,8 +32,8 @@ struct kernel_points {
 };
 
 /*
- * kernel_points_choose - choose the tracepoints whose names match one of the globs, the probes that others describe (probe.h),
- * and the tracepoints by which tasks get their names.
+ * kernel_points_choose - choose the tracepoints whose names match one of the globs, the probes that others describe (probe.h), and,
+ * if ->names_tasks is set, the tracepoints by which tasks get their names.
  * @events: of tracefs_open()
  * @calls_by_number: system calls are found by their numbers: the kernel's ids of their exits are not needed; calls without a tracepoint are recorded
  * @why: with -ENOENT: one line
@@ -40,6 +41,11 @@ struct kernel_points {
  */
 int kernel_points_choose(struct kernel_points *points, int events, const char *const *globs,
 			 bool calls_by_number, char why[KERNEL_WHY]);
+
+/* kernel_points_keep - remove those that are not to be kept, before they are compiled and registered. */
+void kernel_points_keep(struct kernel_points *points,
+			bool (*keep)(const void *context, const struct tracepoint *point),
+			const void *context);
 
 /*
  * kernel_points_add_late - add the events of arguments that are read at the exits of system calls (struct kernel_late).
@@ -50,12 +56,16 @@ int kernel_points_add_late(struct kernel_points *points, int events);
 
 /*
  * kernel_points_compile - compile a filter for each one, but not for those that give tasks their names.
+ * @option: of the filter, for @why
  * @in_kernel: it must fit programs of the kernel
  * @why: with -ENOENT: one line
  * Return: 0; -ENOENT: it does not fit one of them; -ENOMEM.
  */
-int kernel_points_compile(struct kernel_points *points, const char *const *where, bool in_kernel,
-			  char why[KERNEL_WHY]);
+int kernel_points_compile(struct kernel_points *points, const char *option, const char *const *where,
+			  bool in_kernel, char why[KERNEL_WHY]);
+
+/* kernel_points_enums - the enums to which an event's format refers. @calls: WIRE_ENUMS_MAX + 1 bytes, used if they are those of system calls */
+const char *kernel_points_enums(const struct tracepoint *point, char *calls);
 
 /*
  * kernel_points_without_texts - let texts of processes be their addresses; before they are compiled and registered.

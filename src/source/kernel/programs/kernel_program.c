@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "source/kernel/bpf/kernel_filter.h"
-#include "source/kernel/in_kernel/kernel_input.h"
 #include "source/kernel/in_kernel/kernel_registers.h"
 #include "source/kernel/in_kernel/kernel_ring.h"
 #include "source/kernel/in_kernel/kernel_event.bpf.h"
@@ -19,8 +18,7 @@
 #include "wire/wire_context.h"
 #include "wire/wire_record.h"
 
-/* The field that names another task whose membership counts, too. */
-static const struct tracepoint_field *named_task(const struct tracepoint *point)
+const struct tracepoint_field *kernel_program_named(const struct tracepoint *point)
 {
 	static const char *const points[][2] = { { "sched_switch", "next_pid" },
 						 { "sched_wakeup", "pid" },
@@ -101,8 +99,7 @@ static unsigned kernel_program_longest(const struct tracepoint *point)
 
 /* ---- the parts */
 
-/* kernel_named(): the number that a field has. */
-static void kernel_program_put_named(struct bpf_program *to, const struct tracepoint_field *field)
+void kernel_program_put_named(struct bpf_program *to, const struct tracepoint_field *field)
 {
 	bpf_put_load(to, BPF_W, BPF_REG_0, BPF_REG_1, field->offset);
 	bpf_put_end(to);
@@ -125,9 +122,8 @@ static void kernel_program_put_fields(struct bpf_program *to, const struct trace
 	bpf_put_end(to);
 }
 
-/* The value that the kernel's record lacks and a field needs. @value: its substitute where the kernel cannot know it */
-static enum kernel_found kernel_program_finds(const struct kernel_layout *layout,
-					      const struct tracepoint *point, int *value)
+enum kernel_found kernel_program_finds(const struct kernel_layout *layout, const struct tracepoint *point,
+				       int *value)
 {
 	for (unsigned n = 0; n < point->count; n++) {
 		const enum tracepoint_kind kind = point->fields[n].kind;
@@ -146,7 +142,7 @@ static enum kernel_found kernel_program_finds(const struct kernel_layout *layout
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id)
 {
-	const struct tracepoint_field *named = named_task(point);
+	const struct tracepoint_field *named = kernel_program_named(point);
 	const unsigned longest = kernel_program_longest(point);
 	/* The exec of a command gives it its name before it begins to be recorded. */
 	const bool early = strcmp(point->system, "task") == 0;

@@ -7,6 +7,7 @@
 
 #include "source/kernel/bpf/kernel_layout.h"
 #include "source/kernel/bpf/kernel_put.h"
+#include "source/kernel/in_kernel/kernel_input.h"
 
 /*
  * kernel_program_write - write the program of a tracepoint that is no system call's: BPF_PROG_TYPE_TRACEPOINT.
@@ -16,5 +17,18 @@
  */
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id);
+
+/* kernel_program_named - the field of a tracepoint that names another task whose membership counts, too; NULL: there is none. */
+const struct tracepoint_field *kernel_program_named(const struct tracepoint *point);
+
+/* kernel_program_put_named - write kernel_named(): return the number that this field has. */
+void kernel_program_put_named(struct bpf_program *to, const struct tracepoint_field *field);
+
+/*
+ * kernel_program_finds - the value that the kernel's record lacks and a field needs.
+ * @value: set to its substitute where the kernel cannot know it
+ */
+enum kernel_found kernel_program_finds(const struct kernel_layout *layout, const struct tracepoint *point,
+				       int *value);
 
 #endif
