@@ -120,6 +120,14 @@ static void live_read_losses(struct live *live)
 
 /* ---- Output */
 
+static int live_failed(int error)
+{
+	if (error == -E2BIG)
+		return cmd_failed("more than %u rows; give a longer --every, or other words in --by",
+				  (unsigned)HIST_ROWS_MAX);
+	return cmd_failed("%s", strerror(-error));
+}
+
 static int live_print(struct live *live, double seconds)
 {
 	struct view_buffer out = { .used = 0 };
@@ -131,11 +139,8 @@ static int live_print(struct live *live, double seconds)
 		hist_print(&live->hist, live->wanted->report, &out);
 	hist_free(&live->hist);
 	hist_live_begin(&live->hist, live->wanted->hist);
-	if (result == -E2BIG)
-		return cmd_failed("more than %u rows; give a longer --every, or other words in --by",
-				  (unsigned)HIST_ROWS_MAX);
 	if (result)
-		return cmd_failed("%s", strerror(-result));
+		return live_failed(result);
 	return cmd_print(&out, live->file);
 }
 
@@ -155,7 +160,7 @@ static int live_interval(struct live *live)
 	kernel_counts_clear(&live->counts);
 	live->slot++;
 	if (result)
-		return cmd_failed("%s", strerror(-result));
+		return live_failed(result);
 	return live->wanted->report->form == TABLE_TEXT ? live_print(live, (double)every_ns / 1e9) : 0;
 }
 
@@ -191,7 +196,7 @@ static int live_count(struct live *live)
 {
 	int error = 0, result;
 
-	if (live->run.child)
+	if (live->run.child && !live_counts.all)
 		kernel_counts_command(&live->counts, live->run.child);
 	if (!live_counts.all)
 		error = each_process(&live_counts.processes, 2, count_process, &live->counts);
@@ -207,8 +212,10 @@ static int live_count(struct live *live)
 	hist_live_begin(&live->hist, live->wanted->hist);
 	result = live_follow(live);
 	kernel_counts_stop(&live->counts);
-	if (!result && kernel_counts_each(&live->counts, live_add, live))
-		result = cmd_failed("%s", strerror(ENOMEM));
+	if (!result)
+		error = kernel_counts_each(&live->counts, live_add, live);
+	if (error)
+		result = live_failed(error);
 	if (!result)
 		result = live_print(live,
 				    live_seconds(live->begin_ns + live->slot * live->wanted->hist->every_ns));

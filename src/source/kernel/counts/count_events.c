@@ -102,7 +102,7 @@ static bool count_events_write(const void *context, struct bpf_program *to)
 		{ "event", BPF_SYMBOL_NUMBER, at->number + 1 },
 		{ "has_sign", BPF_SYMBOL_NUMBER, event->value && event->value->is_signed },
 		{ "has_fields", BPF_SYMBOL_NUMBER, has_fields },
-		{ "least_state", BPF_SYMBOL_NUMBER, KERNEL_FOLLOW_RECORDED },
+		{ "least_state", BPF_SYMBOL_NUMBER, kernel_program_least(point) },
 		{ "names_task", BPF_SYMBOL_NUMBER, named != NULL },
 		{ "found", BPF_SYMBOL_NUMBER, found },
 		{ "found_value", BPF_SYMBOL_NUMBER, (uint64_t)(int64_t)value },

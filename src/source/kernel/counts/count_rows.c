@@ -71,33 +71,40 @@ static const char *count_rows_value(struct count_reading *reading, const struct 
 	return out;
 }
 
+/* Read one row, and call the function. A row that was removed meanwhile has none. */
+static int count_rows_take(struct count_reading *reading, const struct kernel_count_key *key,
+			   int (*each)(void *context, const struct kernel_counts_row *row), void *context)
+{
+	struct kernel_counts *counts = reading->counts;
+	const struct kernel_counts_event *event = &counts->events[key->event - 1];
+	struct kernel_count_row values = { 0 };
+	struct kernel_counts_row row = { .event = event->name,
+					 .slot = key->slot,
+					 .counts = &values,
+					 .has_number = event->value || counts->options.times,
+					 .has_sign = event->value && event->value->is_signed,
+					 .buckets = counts->buckets,
+					 .pages = counts_pages(counts) };
+
+	if (bpf_map_get(counts->rows, key, &values) != 0)
+		return 0;
+	for (unsigned n = 0; n < counts->word_count; n++)
+		row.words[n] = count_rows_value(reading, event, key, n);
+	return each(context, &row);
+}
+
 int kernel_counts_each(struct kernel_counts *counts,
 		       int (*each)(void *context, const struct kernel_counts_row *row), void *context)
 {
 	static struct count_reading reading;
-	struct kernel_count_row values = { 0 };
 	struct kernel_count_key key = { 0 };
 	int error = 0;
 
 	reading.counts = counts;
 	for (bool more = bpf_map_next(counts->rows, NULL, &key); more && !error;
-	     more = bpf_map_next(counts->rows, &key, &key)) {
-		const struct kernel_counts_event *event = &counts->events[key.event - 1];
-		struct kernel_counts_row row = { .event = event->name,
-						 .slot = key.slot,
-						 .counts = &values,
-						 .has_number = event->value || counts->options.times,
-						 .has_sign = event->value && event->value->is_signed,
-						 .buckets = counts->buckets,
-						 .pages = counts_pages(counts) };
-
-		if (!key.event || key.event > counts->event_count ||
-		    bpf_map_get(counts->rows, &key, &values) != 0)
-			continue;
-		for (unsigned n = 0; n < counts->word_count; n++)
-			row.words[n] = count_rows_value(&reading, event, &key, n);
-		error = each(context, &row);
-	}
+	     more = bpf_map_next(counts->rows, &key, &key))
+		if (key.event && key.event <= counts->event_count)
+			error = count_rows_take(&reading, &key, each, context);
 	return error;
 }
 

@@ -33,6 +33,12 @@ const struct tracepoint_field *kernel_program_named(const struct tracepoint *poi
 	return field && field->kind == TRACEPOINT_INTEGER && field->size == 4 ? field : NULL;
 }
 
+/* The exec of a command gives it its name before it begins to be recorded. */
+enum kernel_follow_state kernel_program_least(const struct tracepoint *point)
+{
+	return strcmp(point->system, "task") == 0 ? KERNEL_FOLLOW_WAITS : KERNEL_FOLLOW_RECORDED;
+}
+
 /* ---- the fields */
 
 static bool kernel_program_is_text(enum tracepoint_kind kind)
@@ -144,14 +150,12 @@ bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *la
 {
 	const struct tracepoint_field *named = kernel_program_named(point);
 	const unsigned longest = kernel_program_longest(point);
-	/* The exec of a command gives it its name before it begins to be recorded. */
-	const bool early = strcmp(point->system, "task") == 0;
 	struct bpf_symbol symbols[KERNEL_SYMBOLS];
 	const unsigned count = kernel_symbols(layout, symbols);
 	int value;
 	const enum kernel_found found = kernel_program_finds(layout, point, &value);
 	const struct bpf_symbol own[] = {
-		{ "least_state", BPF_SYMBOL_NUMBER, early ? KERNEL_FOLLOW_WAITS : KERNEL_FOLLOW_RECORDED },
+		{ "least_state", BPF_SYMBOL_NUMBER, kernel_program_least(point) },
 		{ "names_task", BPF_SYMBOL_NUMBER, named != NULL },
 		{ "found", BPF_SYMBOL_NUMBER, found },
 		{ "found_value", BPF_SYMBOL_NUMBER, (uint64_t)(int64_t)value },

@@ -7,6 +7,7 @@
 
 #include "source/kernel/bpf/kernel_layout.h"
 #include "source/kernel/bpf/kernel_put.h"
+#include "source/kernel/in_kernel/kernel_follow_state.h"
 #include "source/kernel/in_kernel/kernel_input.h"
 
 /*
@@ -17,6 +18,9 @@
  */
 bool kernel_program_write(struct bpf_program *to, const struct kernel_layout *layout,
 			  const struct tracepoint *point, const struct wire_filter *filter, uint16_t id);
+
+/* kernel_program_least - the least state of a task whose events at a tracepoint are recorded. */
+enum kernel_follow_state kernel_program_least(const struct tracepoint *point);
 
 /* kernel_program_named - the field of a tracepoint that names another task whose membership counts, too; NULL: there is none. */
 const struct tracepoint_field *kernel_program_named(const struct tracepoint *point);

@@ -71,15 +71,15 @@ BPF_FUNCTION int kernel_count_call_of(const struct kernel_input *input, const st
 	return 0;
 }
 
-/* Find what is to be done, and read what that needs. Return: NULL: nothing. */
-BPF_INLINE const struct kernel_count_call *kernel_count_find_call(const uint64_t *context, uint32_t *row,
-								  struct kernel_input *input, bool exits)
+/* Find what is to be done, and read what that needs. @row: receives that of the call. Return: NULL: nothing. */
+BPF_INLINE const struct kernel_count_call *kernel_count_find_call(const uint64_t *context,
+								  const struct bpf_task *current,
+								  uint32_t *row, struct kernel_input *input,
+								  bool exits)
 {
-	const struct bpf_task *current = kernel_current();
-	const uint32_t thread = kernel_thread(current);
 	const struct kernel_count_call *call;
 
-	if (!*(volatile uint64_t *)&state.on || !kernel_call_is_followed(thread))
+	if (!*(volatile uint64_t *)&state.on || !kernel_call_is_followed(kernel_thread(current)))
 		return NULL;
 	*row = kernel_call_row(current, context, input, exits);
 	call = bpf_map_lookup_elem(&calls, row);
@@ -104,12 +104,13 @@ BPF_INLINE bool kernel_count_accepts(const uint64_t *context, const struct kerne
 
 int kernel_count_enter(const uint64_t *context)
 {
+	const struct bpf_task *current = kernel_current();
 	const struct kernel_count_call *call;
 	struct kernel_input input;
 	uint32_t row, thread;
 	uint64_t *start;
 
-	call = kernel_count_find_call(context, &row, &input, false);
+	call = kernel_count_find_call(context, current, &row, &input, false);
 	if (!call)
 		return 1;
 	if (!BPF_NUMBER(times)) {
@@ -117,7 +118,7 @@ int kernel_count_enter(const uint64_t *context)
 			kernel_count_call_of(&input, call, 0);
 		return 1;
 	}
-	thread = kernel_thread(kernel_current());
+	thread = kernel_thread(current);
 	start = bpf_map_lookup_elem(&started, &thread);
 	if (start)
 		*start = kernel_count_accepts(context, call, &input)
@@ -128,10 +129,9 @@ int kernel_count_enter(const uint64_t *context)
 
 /* The time since the entry. Return: 0: it is not counted. */
 BPF_INLINE uint64_t kernel_count_time(const struct kernel_count_call *call, const struct kernel_input *input,
-				      uint32_t row)
+				      uint32_t thread, uint32_t row)
 {
 	const uint64_t now = bpf_ktime_get_ns();
-	const uint32_t thread = kernel_thread(kernel_current());
 	uint64_t *start = bpf_map_lookup_elem(&started, &thread), begun;
 
 	if (!start || (call->makes_task && !input->result))
@@ -149,16 +149,17 @@ BPF_INLINE uint64_t kernel_count_time(const struct kernel_count_call *call, cons
 
 int kernel_count_exit(const uint64_t *context)
 {
+	const struct bpf_task *current = kernel_current();
 	const struct kernel_count_call *call;
 	struct kernel_input input;
 	uint64_t time = 0;
 	uint32_t row;
 
-	call = kernel_count_find_call(context, &row, &input, true);
+	call = kernel_count_find_call(context, current, &row, &input, true);
 	if (!call)
 		return 1;
 	if (BPF_NUMBER(times)) {
-		time = kernel_count_time(call, &input, row);
+		time = kernel_count_time(call, &input, kernel_thread(current), row);
 		if (!time)
 			return 1;
 	}
