@@ -169,6 +169,29 @@ class Live:
         return (f"{took:.0f} ms; the writer waited {sum(waits)} times in {count} snapshots", f"{100 * slower[1]:.1f} % slower by processor time",
                 f"{100 * slower[0]:.1f} % slower", slower[0] <= 0.1 and sum(waits) == 0, slower[0])
 
+    def row_top(self):
+        """Its processor time between two of its screens, so without its start; and the program's own, of all its time, with and without it."""
+        seconds, shares, alone, beside, unread = 3 if QUICK else 6, [], [], [], 0
+        steady, own = os.path.join(self.build, "tests", "programs", "steady"), {**os.environ, "BURIN_ENABLE": "*"}
+        for _ in range(ROUNDS):
+            alone.append(int(call([steady, "100000", str(seconds)], env=own)))
+            with subprocess.Popen([steady, "100000", str(seconds)], env=own, stdout=subprocess.PIPE, text=True) as program:
+                time.sleep(0.1)
+                with subprocess.Popen([self.burin, "top", "--json", str(program.pid)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as top:
+                    seen = []
+                    for line in top.stdout:
+                        with open(f"/proc/{top.pid}/schedstat") as file:
+                            seen.append((time.monotonic_ns(), int(file.read().split()[0])))
+                        screen = json.loads(line)
+                        unread += screen["written"] - screen["read"] if screen["sampled"] else 0
+                beside.append(int(program.communicate()[0]))
+            if len(seen) < 2:
+                raise Failed("burin top printed too few screens")
+            shares.append((seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0]))
+        share, cost = statistics.median(shares), statistics.median(beside) / statistics.median(alone) - 1
+        return (f"{100 * share:.2f} % of a CPU", f"the program's processor time {100 * cost:+.1f} % (between its own runs {100 * (max(alone) / min(alone) - 1):.1f} %); {unread:,} records only counted",
+                f"{100 * share:.2f} %", share <= 0.01, share)
+
     def row_storm(self):
         """The processes live at the same time, and fill every ring that they may write."""
         buffer, count, path = 4 << 20, 100 if QUICK else 1000, os.path.join(self.dir, "storm")

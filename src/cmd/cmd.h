@@ -77,7 +77,7 @@ extern const struct cmd cmd_record, cmd_snapshot, cmd_watch, cmd_recover, cmd_sy
 extern const struct cmd cmd_info, cmd_dump, cmd_replay, cmd_report, cmd_graph, cmd_hist, cmd_flame,
 	cmd_annotate, cmd_diff, cmd_export, cmd_check, cmd_sql;
 extern const struct cmd cmd_ls, cmd_events, cmd_calls, cmd_enable, cmd_disable, cmd_pause, cmd_resume,
-	cmd_resize, cmd_stat, cmd_count, cmd_gc;
+	cmd_resize, cmd_stat, cmd_count, cmd_top, cmd_gc;
 
 /* ---- cmd.c */
 

@@ -17,7 +17,7 @@ static const struct cmd *const commands[] = {
 	&cmd_replay, &cmd_report,   &cmd_graph,	 &cmd_hist,    &cmd_flame,   &cmd_annotate,
 	&cmd_diff,   &cmd_export,   &cmd_import, &cmd_symbols, &cmd_check,   &cmd_sql,
 	&cmd_ls,     &cmd_events,   &cmd_calls,	 &cmd_enable,  &cmd_disable, &cmd_pause,
-	&cmd_resume, &cmd_resize,   &cmd_stat,	 &cmd_count,   &cmd_gc,
+	&cmd_resume, &cmd_resize,   &cmd_stat,	 &cmd_count,   &cmd_top,     &cmd_gc,
 };
 
 /* Each group begins with a command of the table. */

@@ -86,6 +86,19 @@ uint64_t live_reader_missed(const struct live_reader *live)
 	return live_reader_sum_missed(live) - live->missed_before;
 }
 
+void live_reader_skip(struct live_reader *live)
+{
+	struct drain *drain = &live->drain;
+
+	for (unsigned n = 0; n < drain_ring_count(drain); n++) {
+		struct ring_input *input = &drain->inputs[n];
+		const struct ring *ring = drain_ring_at(drain, n);
+
+		if (ring && input->kind != RING_NAMES)
+			ring_skip(ring, &input->reader.cursor);
+	}
+}
+
 int live_reader_begin(struct live_reader *live, struct session *session, const struct drain_more *more)
 {
 	struct drain *drain = &live->drain;
@@ -96,14 +109,11 @@ int live_reader_begin(struct live_reader *live, struct session *session, const s
 	drain->sink = live_reader_sink;
 	for (unsigned n = 0; n < drain_ring_count(drain); n++) {
 		struct ring_input *input = &drain->inputs[n];
-		const struct ring *ring = drain_ring_at(drain, n);
 
 		input->gives_back = false;
 		input->reader.cursor.passive = true;
-		/* A full ring of old records would be read for nothing. */
-		if (ring && input->kind != RING_NAMES)
-			ring_skip(ring, &input->reader.cursor);
 	}
+	live_reader_skip(live);		  /* a full ring of old records would be read for nothing */
 	drain->window.since = UINT64_MAX; /* the records that are there are not visited */
 	/* The window is closed, so nothing is visited. */
 	error = live_reader_round(live, NULL, NULL);

@@ -42,6 +42,12 @@ int live_reader_begin(struct live_reader *live, struct session *session, const s
 /* live_reader_round - visit new records. Return: 0 or -ENOMEM. */
 int live_reader_round(struct live_reader *live, live_reader_visit *visit, void *data);
 
+/*
+ * live_reader_skip - leave out what was not visited, up to the packets that are open now. Records that are skipped count as missed, once the
+ * records behind them are visited.
+ */
+void live_reader_skip(struct live_reader *live);
+
 /* live_reader_missed - records that were overwritten or damaged before they were visited. */
 uint64_t live_reader_missed(const struct live_reader *live);
 

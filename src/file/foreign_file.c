@@ -157,6 +157,26 @@ int foreign_contents(uint32_t pid, const char *name, size_t bytes)
 	return open_request(pid, &(struct timed_request){ .kind = TIMED_COPY, .path = path, .bytes = bytes });
 }
 
+ssize_t foreign_memory(uint32_t pid, uint64_t address, void *out, size_t bytes)
+{
+	char path[32];
+	ssize_t got = 0;
+	size_t done = 0;
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+	file = open_request(pid,
+			    &(struct timed_request){
+				    .kind = TIMED_COPY, .path = path, .bytes = bytes, .begin = address });
+	if (file < 0)
+		return file;
+	while (done < bytes && (got = read(file, (char *)out + done, bytes - done)) > 0)
+		done += (size_t)got;
+	got = got < 0 && !done ? -errno : (ssize_t)done;
+	close(file);
+	return got;
+}
+
 int foreign_maps(uint32_t pid)
 {
 	return foreign_contents(pid, "maps", 0);

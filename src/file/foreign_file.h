@@ -32,6 +32,12 @@ enum {
  */
 int foreign_contents(uint32_t pid, const char *name, size_t bytes);
 
+/*
+ * foreign_memory - copy memory of a process, up to the first page that is not mapped.
+ * Return: how many bytes; -ETIMEDOUT or another -errno.
+ */
+ssize_t foreign_memory(uint32_t pid, uint64_t address, void *out, size_t bytes);
+
 /* foreign_maps - the whole of "maps". */
 int foreign_maps(uint32_t pid);
 

@@ -52,6 +52,11 @@ int timed_open_directly(const struct timed_request *request)
 
 	if (request->kind == TIMED_COPY) {
 		file = open(request->path, O_RDONLY | O_CLOEXEC);
+		if (file >= 0 && request->begin && lseek(file, (off_t)request->begin, SEEK_SET) < 0) {
+			root = -errno;
+			close(file);
+			return root;
+		}
 		return file < 0 ? -errno : file;
 	}
 	if (request->kind == TIMED_LINK)
@@ -67,8 +72,9 @@ int timed_open_directly(const struct timed_request *request)
 /* ---- the helper */
 
 /* Return: 0: the whole file was copied, or as much as is asked for. */
-static int copy_pieces(int from, int to, size_t bytes)
+static int copy_pieces(int from, int to, const struct timed_request *request)
 {
+	const size_t bytes = request->bytes;
 	static char piece[PIECE];
 	size_t done = 0;
 
@@ -76,6 +82,8 @@ static int copy_pieces(int from, int to, size_t bytes)
 		const size_t next = bytes && bytes - done < sizeof(piece) ? bytes - done : sizeof(piece);
 		const ssize_t got = read(from, piece, next);
 
+		if (got < 0 && done && request->begin) /* memory that is not mapped */
+			return 0;
 		if (got <= 0)
 			return got < 0 ? -errno : 0;
 		if (write(to, piece, (size_t)got) != got)
@@ -87,11 +95,11 @@ static int copy_pieces(int from, int to, size_t bytes)
 	return 0;
 }
 
-static int timed_open_copy_file(const char *path, size_t bytes)
+static int timed_open_copy_file(const struct timed_request *request)
 {
-	const int from = open(path, O_RDONLY | O_CLOEXEC);
+	const int from = timed_open_directly(request);
 	const int to = from < 0 ? -1 : memfd_create("burin-copy", MFD_CLOEXEC);
-	int error = to < 0 ? -errno : copy_pieces(from, to, bytes);
+	int error = from < 0 ? from : to < 0 ? -errno : copy_pieces(from, to, request);
 
 	if (!error && lseek(to, 0, SEEK_SET) < 0)
 		error = -errno;
@@ -113,8 +121,7 @@ static int timed_open_perform(struct message *message)
 	request->how = &message->how;
 	request->root = message->root;
 	request->path = message->path;
-	return request->kind == TIMED_COPY ? timed_open_copy_file(request->path, request->bytes)
-					   : timed_open_directly(request);
+	return request->kind == TIMED_COPY ? timed_open_copy_file(request) : timed_open_directly(request);
 }
 
 /*

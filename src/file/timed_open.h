@@ -27,7 +27,7 @@ enum {
 };
 
 enum timed_kind {
-	TIMED_COPY, /* the contents of a file of /proc, in memory; the descriptor is at its begin */
+	TIMED_COPY, /* the contents of a file of /proc, in memory; the descriptor is where they begin */
 	TIMED_LINK, /* foreign_open_link() */
 	TIMED_PATH, /* foreign_open(), below the directory ->root */
 };
@@ -37,7 +37,8 @@ struct timed_request {
 	const struct foreign *how; /* of LINK and PATH */
 	const char *root;	   /* of PATH: a trusted path */
 	const char *path;
-	size_t bytes; /* of COPY: so many at most; 0: all, or -EFBIG above TIMED_COPY_MAX */
+	size_t bytes;	/* of COPY: so many at most; 0: all, or -EFBIG above TIMED_COPY_MAX */
+	uint64_t begin; /* of COPY: where they begin in the file */
 };
 
 /*

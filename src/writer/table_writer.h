@@ -30,6 +30,9 @@ struct table_writer {
 /* table_writer_begin - make the file. @directory: of the trace; @name: ".burin/stacks". Return: 0 or -errno. */
 int table_writer_begin(struct table_writer *table, int directory, const char *name, uint32_t magic);
 
+/* table_writer_without - a table without a file: entries get numbers, and are kept nowhere. */
+void table_writer_without(struct table_writer *table);
+
 /* table_writer_number, table_writer_text - add a field to the entry. A text is cut at WIRE_TEXT_MAX bytes. */
 void table_writer_number(struct table_writer *table, uint64_t value);
 void table_writer_text(struct table_writer *table, const void *text, size_t bytes);

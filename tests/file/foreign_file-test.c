@@ -64,7 +64,7 @@ static void end_process(uint32_t pid)
 /* Of a process of ours nothing is asked. */
 static void own(void **state)
 {
-	char name[FOREIGN_NAME_MAX];
+	char name[FOREIGN_NAME_MAX], copy[FOREIGN_NAME_MAX];
 	const int file = foreign_maps((uint32_t)getpid());
 
 	(void)state;
@@ -73,6 +73,10 @@ static void own(void **state)
 	assert_int_equal(asked, 0);
 	assert_int_equal(prctl(PR_SET_NAME, "a name"), 0);
 	assert_true(foreign_name((uint32_t)getpid(), (uint32_t)getpid(), name));
+	assert_int_equal(foreign_memory((uint32_t)getpid(), (uintptr_t)name, copy, sizeof(copy)),
+			 sizeof(copy));
+	assert_memory_equal(copy, name, sizeof(copy));
+	assert_int_equal(foreign_memory((uint32_t)getpid(), 4096, copy, sizeof(copy)), -EIO);
 	assert_string_equal(name, "a name");
 	assert_false(foreign_name((uint32_t)getpid(), 0x7fffffff, name));
 	assert_string_equal(name, "");

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,6 +67,33 @@ static void assert_text(int file, const char *text)
 	found[got] = 0;
 	assert_string_equal(found, text);
 	close(file);
+}
+
+/* Of memory, a part is copied, up to the end of what is mapped. */
+static void memory(void **state)
+{
+	static const char bytes[] = "a piece of memory";
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), found[64],
+	     path[32];
+	struct timed_request request = { .kind = TIMED_COPY, .path = path, .bytes = sizeof(found) };
+	uint64_t blocked;
+	int file;
+
+	(void)state;
+	assert_ptr_not_equal(page, MAP_FAILED);
+	memcpy(page + 4096 - sizeof(bytes), bytes, sizeof(bytes));
+	assert_int_equal(munmap(page + 4096, 4096), 0);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)getpid());
+	request.begin = (uintptr_t)page + 4096 - sizeof(bytes);
+	file = timed_open(&request, &blocked);
+	if (file == -ECHILD)
+		skip();
+	assert_int_equal(read(file, found, sizeof(found)), sizeof(bytes));
+	assert_memory_equal(found, bytes, sizeof(bytes));
+	close(file);
+	request.begin = (uintptr_t)page + 4096;
+	assert_int_equal(timed_open(&request, &blocked), -EIO);
+	munmap(page, 4096);
 }
 
 static void answers(void **state)
@@ -157,10 +185,8 @@ static void forked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers),
-		cmocka_unit_test(deadline),
-		cmocka_unit_test(helper_apart),
-		cmocka_unit_test(forked),
+		cmocka_unit_test(memory),	cmocka_unit_test(answers), cmocka_unit_test(deadline),
+		cmocka_unit_test(helper_apart), cmocka_unit_test(forked),
 	};
 
 	return cmocka_run_group_tests(tests, put_files, remove_files);

@@ -293,6 +293,22 @@ static void test_symbols_come_by_kind(void **state)
 	assert_in_range(turns, 3, 10); /* they were written twice at least, and not in turns */
 }
 
+/* Without a file entries have numbers, however many there are, and their memory stays bounded. */
+static void test_without_a_file(void **state)
+{
+	struct table_writer table;
+
+	(void)state;
+	table_writer_without(&table);
+	for (uint32_t n = 1; n <= 200 * ENTRIES; n++) {
+		table_writer_number(&table, UINT64_MAX);
+		assert_int_equal(table_writer_end(&table), n);
+	}
+	assert_int_equal(table_writer_flush(&table), 0);
+	assert_true(table.room < 16 << 20);
+	table_writer_close(&table);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +317,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_referred_entries_go_first, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_symbols_come_by_kind, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_damaged_file_stays, set_up, tear_down),
+		cmocka_unit_test(test_without_a_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

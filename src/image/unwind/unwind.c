@@ -10,6 +10,7 @@
  *	a gap in the tables	step_gap(): around the system call that makes a thread
  *	code without tables	step_bare(): step_leaf(), a function without a frame that a direct call has reached;
  *				else step_frame_pointer(); else step_scan(), the next word that leads behind a call
+ *	a row that needs a frame pointer, which is not known	step_bare(), too
  *
  * unwind_step() changes all registers or none, since each rule refers to the values before it. Where it leads to what is not
  * code, step_gap() and step_frame_pointer() put them back. So the next way begins from the same state. At the end of
@@ -560,6 +561,16 @@ static bool is_at_arguments(const struct walk *walk)
 	return false;
 }
 
+/*
+ * Whether a row needs the frame pointer, which is not known: of a thread that sleeps, only the program counter and the stack pointer
+ * are. Then the caller is guessed, as that of code without tables.
+ */
+static bool is_frame_lost(const struct walk *walk, const struct unwind_row *row)
+{
+	return row->cfa == UNWIND_CFA_REGISTER && row->base == UNWIND_FRAME &&
+	       !unwind_known(&walk->now, UNWIND_FRAME);
+}
+
 /* Moves to the caller of locations[count - 1]. Return: false: there is none, or it is unknown for the reason @truncation. */
 static bool next_frame(struct walk *walk, struct unwind_table *table, uint64_t bias,
 		       enum wire_truncation *truncation)
@@ -573,6 +584,8 @@ static bool next_frame(struct walk *walk, struct unwind_table *table, uint64_t b
 			walk->locations[walk->count - 1] = walk->now.pc;
 		walk->trusted = false;
 		error = unwind_step(walk, table, row);
+		if (error == -EINVAL && is_frame_lost(walk, row))
+			error = step_bare(walk);
 	} else if (is_beginning(walk, table, bias, &location)) {
 		walk->locations[walk->count - 1] = location;
 		error = -ENOENT;
