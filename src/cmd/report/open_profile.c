@@ -151,7 +151,9 @@ static int no_samples(const struct burin_trace *trace, const char *path)
 	}
 	if (has_spans(trace))
 		return cmd_usage(
-			"%s: the trace has spans, no samples; report and diff show them with --spans", path);
+			"%s: the trace has spans, no samples; report and diff show them with --spans; record "
+			"samples with: burin record -- COMMAND",
+			path);
 	return cmd_usage("%s: the trace has no samples; record some with: burin record -- COMMAND", path);
 }
 
