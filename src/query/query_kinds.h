@@ -28,11 +28,6 @@ static inline void query_integer(struct query_value *value, int64_t number)
 	*value = (struct query_value){ .type = QUERY_INTEGER, .integer = number };
 }
 
-static inline void query_real(struct query_value *value, double number)
-{
-	*value = (struct query_value){ .type = QUERY_REAL, .real = number };
-}
-
 /* @text: of the trace, or of the query's strings; NULL: none */
 static inline void query_text(struct query_value *value, const char *text)
 {

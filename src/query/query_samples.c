@@ -71,10 +71,10 @@ static int samples_make(struct query *query, const struct query_table *table, st
 		row->cpu = record->cpu;
 		row->task = sample.task;
 		row->stack = sample.stack;
-		row->function = view_string(
-			&query->strings, query_stack_function(query, sample.stack,
-							      !strcmp(record->event->name, "sample.off-cpu"),
-							      text, sizeof(text)));
+		row->function = query_string(
+			query, query_stack_function(query, sample.stack,
+						    !strcmp(record->event->name, "sample.off-cpu"), text,
+						    sizeof(text)));
 	}
 	burin_cursor_close(cursor);
 	return result;
@@ -183,8 +183,8 @@ static int stacks_make(struct query *query, const struct query_table *table, str
 			return -ENOMEM;
 		row->number = number;
 		row->stack = stack;
-		row->function = view_string(
-			&query->strings, query_location_function(query, stack.location, text, sizeof(text)));
+		row->function = query_string(
+			query, query_location_function(query, stack.location, text, sizeof(text)));
 	}
 	return 0;
 }

@@ -151,11 +151,9 @@ int sql_run_with(struct sql *sql, const char *text, const char *argument, enum s
 			snprintf(message, SQL_MESSAGE, "%s", sqlite3_errmsg(sql->base));
 		sqlite3_finalize(statement);
 	}
-	if (!result && !any) {
+	if (!result && !any)
 		snprintf(message, SQL_MESSAGE, "give a statement, such as: SELECT * FROM events LIMIT 10");
-		result = SQLITE_ERROR;
-	}
-	return written ? written : !!result;
+	return written ? written : result ? 1 : any ? 0 : SQL_NOTHING;
 }
 
 int sql_run(struct sql *sql, const char *text, enum sql_format format, int file, char message[SQL_MESSAGE])

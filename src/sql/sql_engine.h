@@ -14,6 +14,7 @@ struct sql;
 enum {
 	SQL_MESSAGE = 512,
 	SQL_TRACES_MAX = 11, /* SQLite opens no more databases */
+	SQL_NOTHING = 2,     /* no statement, only blanks and comments */
 };
 
 /* Whether this program was built with SQLite. */
@@ -31,7 +32,7 @@ void sql_close(struct sql *sql);
 
 /*
  * sql_run - run statements, separated by `;`, one after the other, up to the first that fails; and print their rows to a file.
- * Return: 0; 1: one is wrong or could not be finished, and @message says why; -errno of writing.
+ * Return: 0; 1: one is wrong or could not be finished, and @message says why; SQL_NOTHING, also with a message; -errno of writing.
  */
 int sql_run(struct sql *sql, const char *text, enum sql_format format, int file, char message[SQL_MESSAGE]);
 

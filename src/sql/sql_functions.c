@@ -14,6 +14,7 @@
 
 enum {
 	NS_PER_SECOND = 1000000000,
+	ROUNDS_MAX = 64, /* of percentile(): twice as many as evenly split numbers take */
 };
 
 /* ---- percentile() */
@@ -47,14 +48,15 @@ static void numbers_to_reals(struct sql_numbers *numbers)
 static void percentile_step(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	struct sql_numbers *numbers = sqlite3_aggregate_context(context, sizeof(*numbers));
-	const int type = sqlite3_value_numeric_type(values[0]);
+	const int type = sqlite3_value_numeric_type(values[0]),
+		  percent = sqlite3_value_numeric_type(values[1]);
 	union sql_number number;
 
 	(void)count;
 	if (!numbers || numbers->failed || (type != SQLITE_INTEGER && type != SQLITE_FLOAT))
 		return;
 	numbers->percent = sqlite3_value_double(values[1]);
-	numbers->wrong |= sqlite3_value_numeric_type(values[1]) == SQLITE_NULL ||
+	numbers->wrong |= (percent != SQLITE_INTEGER && percent != SQLITE_FLOAT) ||
 			  !(numbers->percent >= 0 && numbers->percent <= 100);
 	if (type == SQLITE_FLOAT)
 		numbers_to_reals(numbers);
@@ -69,16 +71,31 @@ static void percentile_step(sqlite3_context *context, int count, sqlite3_value *
 		numbers->list[numbers->count++] = number;
 }
 
+static int integer_order(const void *a, const void *b)
+{
+	const union sql_number *one = a, *other = b;
+
+	return (one->integer > other->integer) - (one->integer < other->integer);
+}
+
+static int real_order(const void *a, const void *b)
+{
+	const union sql_number *one = a, *other = b;
+
+	return (one->real > other->real) - (one->real < other->real);
+}
+
 /*
  * Moves numbers until the one of a rank is in its place. Each round splits them at a middle one: smaller ones before, greater ones behind. The
- * middle is chosen by position, so that sorted numbers are split evenly.
+ * middle is chosen by position, so that sorted numbers are split evenly. Foreign numbers may be in an order that is never split evenly: after
+ * ROUNDS_MAX rounds the rest is sorted.
  */
 static union sql_number number_of_rank(struct sql_numbers *numbers, size_t rank)
 {
 	union sql_number *list = numbers->list;
 	size_t low = 0, high = numbers->count - 1;
 
-	while (low < high) {
+	for (unsigned round = 0; low < high && round < ROUNDS_MAX; round++) {
 		const union sql_number middle = list[low + (high - low) / 2];
 		size_t left = low, right = high;
 
@@ -100,6 +117,8 @@ static union sql_number number_of_rank(struct sql_numbers *numbers, size_t rank)
 		else
 			low = right + 1;
 	}
+	if (low < high)
+		qsort(list + low, high - low + 1, sizeof(*list), numbers->real ? real_order : integer_order);
 	return list[rank];
 }
 

@@ -2,9 +2,11 @@
 /* The kernel's events, counted while something runs; see live_counts.h. They are printed as burin hist prints the records of a trace. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/containers/array.h"
 #include "cmd/cmd.h"
 #include "cmd/record/recorder/each_process.h"
 #include "cmd/live/live_command.h"
@@ -41,8 +43,9 @@ struct live {
 	struct hist_options printed; /* its options */
 	struct view_losses losses;
 	uint64_t begin_ns;
-	uint64_t slot; /* of the interval that is read */
-	uint64_t slots;
+	uint64_t slot;			 /* of the interval that is read */
+	struct hist_interval *intervals; /* by slot; the last one has not ended */
+	size_t room;
 	int file;
 	bool headless; /* CSV has its heading */
 };
@@ -134,7 +137,7 @@ static int live_print(struct live *live, double seconds)
 	int result;
 
 	live_read_losses(live);
-	result = hist_live_end(&live->hist, &live->losses, seconds);
+	result = hist_live_end(&live->hist, &live->losses, live->intervals, seconds);
 	if (!result)
 		hist_print(&live->hist, live->wanted->report, &out);
 	hist_free(&live->hist);
@@ -144,27 +147,46 @@ static int live_print(struct live *live, double seconds)
 	return cmd_print(&out, live->file);
 }
 
-static double live_seconds(uint64_t from_ns)
+/* The interval that is counted ends, and the next one begins. Return: 0; -ENOMEM. */
+static int live_next_interval(struct live *live)
 {
-	return (double)(clock_ns(CLOCK_MONOTONIC) - from_ns) / 1e9;
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC) - live->begin_ns;
+
+	if (!array_reserve(live->intervals, live->room, live->slot + 2))
+		return -ENOMEM;
+	live->intervals[live->slot].ns = now - live->intervals[live->slot].begin_ns;
+	live->intervals[live->slot + 1] = (struct hist_interval){ .begin_ns = now };
+	return 0;
 }
 
 /* Read an interval that has ended. Text is printed at once, other forms at the end. */
 static int live_interval(struct live *live)
 {
-	const uint64_t every_ns = live->wanted->hist->every_ns;
 	int result;
 
 	kernel_counts_next(&live->counts);
-	result = kernel_counts_each(&live->counts, live_add, live);
+	result = live_next_interval(live);
+	if (!result)
+		result = kernel_counts_each(&live->counts, live_add, live);
 	kernel_counts_clear(&live->counts);
-	live->slot++;
 	if (result)
 		return live_failed(result);
-	return live->wanted->report->form == TABLE_TEXT ? live_print(live, (double)every_ns / 1e9) : 0;
+	if (live->wanted->report->form == TABLE_TEXT)
+		result = live_print(live, (double)live->intervals[live->slot].ns / 1e9);
+	live->slot++;
+	return result;
 }
 
 /* ---- The whole */
+
+/* The time of the rows that are printed at the end: in text that of the last interval, otherwise all. */
+static double live_last_seconds(const struct live *live)
+{
+	const struct hist_interval *last = &live->intervals[live->slot];
+
+	return (double)(live->wanted->report->form == TABLE_TEXT ? last->ns : last->begin_ns + last->ns) /
+	       1e9;
+}
 
 /* Count until the end. Return: the exit code. */
 static int live_follow(struct live *live)
@@ -182,7 +204,7 @@ static int live_follow(struct live *live)
 		if (now < next)
 			continue;
 		result = live_interval(live);
-		next += every_ns;
+		next += (now - next) / every_ns * every_ns + every_ns;
 	}
 	return result;
 }
@@ -196,6 +218,8 @@ static int live_count(struct live *live)
 {
 	int error = 0, result;
 
+	if (!array_reserve_zeroed(live->intervals, live->room, 1))
+		return live_failed(-ENOMEM);
 	if (live->run.child && !live_counts.all)
 		kernel_counts_command(&live->counts, live->run.child);
 	if (!live_counts.all)
@@ -213,13 +237,15 @@ static int live_count(struct live *live)
 	result = live_follow(live);
 	kernel_counts_stop(&live->counts);
 	if (!result)
+		error = live_next_interval(live);
+	if (!result && !error)
 		error = kernel_counts_each(&live->counts, live_add, live);
 	if (error)
 		result = live_failed(error);
 	if (!result)
-		result = live_print(live,
-				    live_seconds(live->begin_ns + live->slot * live->wanted->hist->every_ns));
+		result = live_print(live, live_last_seconds(live));
 	hist_free(&live->hist);
+	free(live->intervals);
 	return live_command_status(&live->run) ?: result;
 }
 

@@ -133,6 +133,8 @@ static int cmd_diff_complete(char **operands)
 		return cmd_usage("give one of --spans and --calls");
 	if ((spans || calls) && *of_samples)
 		return cmd_usage("%s is for samples", of_samples);
+	if ((spans || calls) && cmd_inline != CMD_INLINE_FOLD)
+		return cmd_usage("--inline is for samples");
 	if (spans && cmd_profile_filter()->symbols.count)
 		return cmd_usage("--symbol is for samples and calls; --span selects spans");
 	if (json && csv)

@@ -113,10 +113,26 @@ static void history_write(void)
 		fclose(file);
 }
 
+/* Files of another user would decide what keys do, and what reaches the terminal: libedit reads ~/.editrc, its library descriptions of terminals. */
+static void forget_files_of_others(void)
+{
+	char path[HISTORY_PATH];
+
+	if (!history_path(path))
+		unsetenv("HOME");
+	else if (geteuid() != 0)
+		return;
+	unsetenv("EDITRC");
+	unsetenv("TERMINFO");
+	unsetenv("TERMINFO_DIRS");
+	unsetenv("TERMCAP");
+}
+
 static void history_begin(struct sql_shell *shell)
 {
 	if (!shell->terminal)
 		return;
+	forget_files_of_others();
 	rl_readline_name = "burin";
 	rl_completion_entry_function = (rl_compentry_func_t *)shell_complete;
 	rl_completer_word_break_characters = " \t\n\"'`@$><=;|&{(,";
@@ -184,6 +200,8 @@ static void shell_run_with(struct sql_shell *shell, const char *text, const char
 	result = sql_run_with(shell->sql, text, argument, shell->format, STDOUT_FILENO, message);
 	sigaction(SIGINT, &before, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &end);
+	if (result == SQL_NOTHING)
+		return;
 	if (result > 0)
 		cmd_failed("%s", message);
 	if (result) {

@@ -20,7 +20,7 @@ int hist_make(struct hist *hist, const struct burin_trace *trace, const struct h
  *
  * hist_live_begin - begin without rows.
  * hist_live_add - add what was counted to a row; several additions may be of one.
- * hist_live_end - finish. @losses: what was not counted; it stays in use. @seconds: in which it was counted
+ * hist_live_end - finish. @losses: what was not counted. @intervals: by slot; both stay in use. @seconds: in which all was counted
  * Return: 0; -E2BIG; -ENOMEM, also later ones then. In any case call hist_free().
  */
 struct hist_addition {
@@ -34,7 +34,8 @@ struct hist_addition {
 
 void hist_live_begin(struct hist *hist, const struct hist_options *options);
 int hist_live_add(struct hist *hist, const struct hist_addition *addition);
-int hist_live_end(struct hist *hist, const struct view_losses *losses, double seconds);
+int hist_live_end(struct hist *hist, const struct view_losses *losses, const struct hist_interval *intervals,
+		  double seconds);
 
 /* hist_print - in the form of the report; JSON is as docs/schema/hist.json. */
 void hist_print(struct hist *hist, const struct view_report *report, struct view_buffer *out);

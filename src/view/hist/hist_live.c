@@ -37,13 +37,15 @@ int hist_live_add(struct hist *hist, const struct hist_addition *addition)
 	return 0;
 }
 
-int hist_live_end(struct hist *hist, const struct view_losses *losses, double seconds)
+int hist_live_end(struct hist *hist, const struct view_losses *losses, const struct hist_interval *intervals,
+		  double seconds)
 {
-	const double every = (double)hist->options->every_ns / 1e9;
-	const int result = hist_sort(hist);
+	int result;
 
+	hist->intervals = intervals;
+	result = hist_sort(hist);
 	hist->losses = losses;
 	hist->seconds = seconds;
-	hist_set_rate(hist, every > 0 && every < seconds ? every : seconds);
+	hist_set_rate(hist, seconds);
 	return result;
 }

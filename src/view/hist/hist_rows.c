@@ -138,7 +138,8 @@ int hist_sort(struct hist *hist)
 		most = hist->rows[n]->records > most ? hist->rows[n]->records : most;
 	for (size_t n = 0; n < hist->count; n++) {
 		struct hist_row *row = hist->rows[n];
-		const uint64_t ns = row->key.slot * every;
+		const uint64_t ns = every && hist->intervals ? hist->intervals[row->key.slot].begin_ns
+							     : row->key.slot * every;
 
 		row->bar = (unsigned)(((unsigned __int128)row->records * VIEW_BAR + most - 1) / most);
 		snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
@@ -151,7 +152,9 @@ int hist_sort(struct hist *hist)
 void hist_set_rate(struct hist *hist, double seconds)
 {
 	for (size_t n = 0; n < hist->count; n++) {
-		const double rate = seconds > 0 ? (double)hist->rows[n]->records / seconds : 0;
+		const double of =
+			hist->intervals ? (double)hist->intervals[hist->rows[n]->key.slot].ns / 1e9 : seconds;
+		const double rate = of > 0 ? (double)hist->rows[n]->records / of : 0;
 
 		memcpy(&hist->rows[n]->rate_bits, &rate, sizeof(rate));
 	}

@@ -43,6 +43,12 @@ struct hist_row {
 	unsigned bar;  /* columns: of the records, with most of them VIEW_BAR */
 };
 
+/* An interval that was ended by a clock, so that it is longer than was asked for if the machine was busy. */
+struct hist_interval {
+	uint64_t begin_ns; /* since the first */
+	uint64_t ns;
+};
+
 struct hist {
 	const struct burin_trace *trace;  /* NULL: there is none, but ... */
 	const struct view_losses *losses; /* ... what is lost of live counts */
@@ -56,6 +62,8 @@ struct hist {
 	bool by_value;	   /* some field is counted by its values, ... */
 	bool by_number;	   /* ... some by its numbers */
 	double seconds;	   /* from the first record to the last, within the times */
+	const struct hist_interval
+		*intervals; /* of live counts, by slot; NULL: each is as long as was asked for */
 };
 
 /* hist_find_row - the row of a key, which is added if there is none. Return: 0; -E2BIG; -ENOMEM. */
@@ -66,7 +74,7 @@ void hist_free(struct hist *hist);
 /* hist_sort - put all rows into order, and add those of intervals without records. Return: 0; -E2BIG; -ENOMEM. */
 int hist_sort(struct hist *hist);
 
-/* hist_set_rate - of all rows, which are counts of so many seconds. */
+/* hist_set_rate - of all rows, which are counts of so many seconds, or of their intervals. */
 void hist_set_rate(struct hist *hist, double seconds);
 
 #endif
