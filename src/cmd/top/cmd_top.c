@@ -14,9 +14,10 @@
 enum {
 	TOP_ROUND_MS =
 		50, /* between two readings of the rings, which have room for a second of a busy program */
+	TOP_LIMIT = 50, /* rows of a table */
 };
 
-static struct top_options top_options = { .delay = 1000000000, .limit = 50 };
+static struct top_options top_options = { .delay = 1000000000 };
 
 static const struct cmd_option top_table[] = {
 	OPTION_NUMBER("-p, --pid PID", &top_options.pid, 1, INT32_MAX,
@@ -125,6 +126,9 @@ static int cmd_top_run(char **operands)
 		return cmd_usage("give one of TARGET, --pid PID and --all");
 	if (top_options.events.count && !top_options.target)
 		return cmd_usage("--event needs a TARGET");
+	if (is_screen && top_options.limit)
+		return cmd_usage("--limit needs --batch: the screen shows all rows");
+	top_options.limit = top_options.limit ? top_options.limit : TOP_LIMIT;
 	if (!is_screen)
 		cmd_output_begin();
 	result = top_sources_begin(&sources, &top_options);

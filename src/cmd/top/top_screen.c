@@ -132,13 +132,19 @@ static int screen_lines(int y, const char *text, size_t bytes)
 	return y;
 }
 
-/* Whether a line has the titles of a table: capitals, digits, percent signs and blanks. */
+/* Whether a line has the titles of a table: capitals, digits and blanks, and a capital at least. */
 static bool screen_is_heading(const char *line, size_t bytes)
 {
-	for (size_t n = 0; n < bytes; n++)
-		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ", line[n]))
+	bool any = false;
+
+	for (size_t n = 0; n < bytes; n++) {
+		const bool capital = line[n] >= 'A' && line[n] <= 'Z';
+
+		if (!capital && line[n] != ' ' && (line[n] < '0' || line[n] > '9'))
 			return false;
-	return bytes && strpbrk(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") < line + bytes;
+		any |= capital;
+	}
+	return any;
 }
 
 static void screen_body(struct screen *screen, int y, const struct view_buffer *text)
@@ -231,9 +237,9 @@ static void screen_show(struct screen *screen, enum top_view view)
 static void screen_switch(struct screen *screen)
 {
 	const size_t row = screen->cursor - screen->heading - 1;
-	const struct top_event *event = &screen->chosen.events[row];
 	struct session *session = &screen->sources->attachment.session;
-	const enum wire_switch desired = strcmp(event->state, "off") == 0 ? WIRE_ON : WIRE_OFF;
+	const struct top_event *event;
+	enum wire_switch desired;
 	int error;
 
 	if (screen->view != TOP_EVENTS || screen->cursor <= screen->heading ||
@@ -242,6 +248,8 @@ static void screen_switch(struct screen *screen)
 			 "3 shows the events; choose one by Up and Down, then switch it");
 		return;
 	}
+	event = &screen->chosen.events[row];
+	desired = strcmp(event->state, "off") == 0 ? WIRE_ON : WIRE_OFF;
 	error = session_change_begin(session);
 	if (!error) {
 		error = session_change(session, (uint16_t)event->id, desired, NULL);
