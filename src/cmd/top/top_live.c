@@ -257,21 +257,26 @@ static const char *top_live_state(const struct top_live *top, uint32_t id)
 	}
 }
 
+/* Names are copied: a round may move the texts of the table while the rows are shown. */
 static void top_live_event_rows(struct top_live *top, struct top_rows *rows)
 {
 	const struct event_table *table = &top->live.drain.table;
 
+	arena_free(&top->texts);
+	top->texts = (struct arena){ .chunks = NULL };
 	top->event_row_count = 0;
 	if (!array_reserve(top->event_rows, top->event_row_room, table->count))
 		return;
 	for (uint32_t n = 0; n < table->count; n++) {
 		const uint64_t count = top_live_scaled(rows, top->events[n].count);
+		const char *text = table_text(table, table->entries[n].name);
+		const char *name = arena_keep(&top->texts, text, strlen(text));
 
 		top->event_rows[top->event_row_count++] =
 			(struct top_event){ .count = count,
 					    .id = n + 1,
 					    .per_s = top_live_rate(rows, count),
-					    .name = table_text(table, table->entries[n].name),
+					    .name = name ? name : "",
 					    .state = top_live_state(top, n + 1) };
 		top->events[n].count = 0;
 	}
@@ -362,6 +367,7 @@ void top_live_end(struct top_live *top)
 	free(top->spans);
 	free(top->ends);
 	free(top->sorted);
+	arena_free(&top->texts);
 	free(top->event_rows);
 	free(top->span_rows);
 	free(top->events);

@@ -8,6 +8,7 @@
 #ifndef BURIN_CMD_TOP_TOP_LIVE_H
 #define BURIN_CMD_TOP_TOP_LIVE_H
 
+#include "base/containers/arena.h"
 #include "drain/live_reader.h"
 #include "session/session_stat.h"
 #include "view/hist/value_counts.h"
@@ -58,6 +59,7 @@ struct top_live {
 	bool paused;		    /* the last round was left out */
 	bool failed;		    /* no memory */
 	/* Of the last interval. */
+	struct arena texts; /* names of the events */
 	struct top_event *event_rows;
 	size_t event_row_count, event_row_room;
 	struct top_span *span_rows;

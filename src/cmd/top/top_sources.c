@@ -48,6 +48,8 @@ int top_sources_refused(uint32_t pid, int error)
 {
 	char user[64];
 
+	if (error == -ENOMEM)
+		return cmd_failed("out of memory");
 	if (error == -ESRCH)
 		return cmd_usage("there is no process %u", pid);
 	if (error == -EPERM || error == -EACCES)

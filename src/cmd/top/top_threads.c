@@ -222,11 +222,13 @@ static void top_threads_user(struct top_threads *threads, struct top_thread *row
 	for (uint32_t number = found.stack; number; number = sleepers->stacks.nodes[number - 1].caller) {
 		const struct stacks_node *node = &sleepers->stacks.nodes[number - 1];
 
+		const uint32_t location =
+			node->image ? top_names_find(&threads->names, node->image, node->offset) : 0;
+
 		if (!node->image)
 			row->note = "the rest of the stack is not known";
-		else
-			top_threads_place(stack, top_names_find(&threads->names, node->image, node->offset),
-					  NULL);
+		else if (!location || !top_threads_place(stack, location, NULL))
+			row->note = "no memory for the stack";
 	}
 }
 
