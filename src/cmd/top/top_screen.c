@@ -543,6 +543,8 @@ int top_screen_run(struct top_sources *sources)
 	top_chosen_free(&screen.chosen);
 	if (result == -ENOMEM)
 		return cmd_failed("out of memory");
+	if (result && result != -ESRCH)
+		return top_sources_refused((uint32_t)sources->options->pid, result);
 	if (over || result)
 		top_sources_over(sources);
 	return 0;

@@ -58,6 +58,8 @@ int top_sources_refused(uint32_t pid, int error)
 			top_sources_user(pid, user));
 	if (error == -ETIMEDOUT)
 		return cmd_failed("process %u keeps its readers waiting", pid);
+	if (!pid)
+		return cmd_failed("the processes cannot be read: %s", cmd_error(error));
 	return cmd_failed("process %u: %s", pid, cmd_error(error));
 }
 
@@ -96,16 +98,19 @@ static void top_sources_add(struct top_sources *sources, uint32_t pid, size_t so
 	sources->processes[sources->process_count++].wanted = true;
 }
 
-static void top_sources_find_all(struct top_sources *sources, size_t sorted)
+/* Return: 0 or -errno. */
+static int top_sources_find_all(struct top_sources *sources, size_t sorted)
 {
 	DIR *directory = opendir("/proc");
 	const struct dirent *entry;
 
-	while (directory && (entry = readdir(directory)))
+	if (!directory)
+		return -errno;
+	while ((entry = readdir(directory)))
 		if (isdigit((unsigned char)entry->d_name[0]))
 			top_sources_add(sources, (uint32_t)strtoul(entry->d_name, NULL, 10), sorted);
-	if (directory)
-		closedir(directory);
+	closedir(directory);
+	return 0;
 }
 
 /* Those that use the session. Its user can write any pid there. */
@@ -124,28 +129,40 @@ static void top_sources_find_users(struct top_sources *sources, size_t sorted)
 	}
 }
 
-static void top_sources_update(struct top_sources *sources)
+/* Whether a failure is ours: then the process may well live. */
+static bool top_sources_is_ours(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
+/* Return: 0; -EMFILE, -ENFILE, -ENOMEM: not all could be read. */
+static int top_sources_update(struct top_sources *sources)
 {
 	const size_t sorted = sources->process_count;
 	size_t kept = 0;
+	int result = 0;
 
 	for (size_t n = 0; n < sorted; n++)
 		sources->processes[n].wanted = false;
 	if (sources->options->all)
-		top_sources_find_all(sources, sorted);
+		result = top_sources_find_all(sources, sorted);
 	else if (sources->attached)
 		top_sources_find_users(sources, sorted);
 	for (size_t n = 0; n < sources->process_count; n++) {
 		struct top_threads *process = &sources->processes[n];
+		const int error = process->wanted ? top_threads_read(process) : -ESRCH;
 
-		if (process->wanted && top_threads_read(process) == 0)
-			sources->processes[kept++] = *process;
-		else
+		if (top_sources_is_ours(error))
+			result = error;
+		if (error)
 			top_threads_end(process);
+		else
+			sources->processes[kept++] = *process;
 	}
 	sources->process_count = kept;
 	if (kept)
 		qsort(sources->processes, kept, sizeof(*sources->processes), top_sources_compare);
+	return result;
 }
 
 static int top_sources_compare_threads(const void *one, const void *other)
@@ -226,6 +243,8 @@ static int top_sources_process(struct top_sources *sources)
 
 int top_sources_begin(struct top_sources *sources, const struct top_options *options)
 {
+	int error;
+
 	*sources = (struct top_sources){ .options = options, .attachment = { .file = -1, .signals = -1 } };
 	if (!options->target) {
 		sources->attachment.signals = recording_signals(NULL, NULL);
@@ -240,8 +259,8 @@ int top_sources_begin(struct top_sources *sources, const struct top_options *opt
 		if (result)
 			return result;
 	}
-	top_sources_update(sources); /* for the shares of the first screen */
-	return 0;
+	error = top_sources_update(sources); /* for the shares of the first screen */
+	return error ? top_sources_refused(0, error) : 0;
 }
 
 int top_sources_wait(struct top_sources *sources, int ms)
@@ -273,8 +292,7 @@ int top_sources_rows(struct top_sources *sources, struct top_rows *rows)
 		rows->thread_sum = sources->processes->sum;
 		return error;
 	}
-	top_sources_update(sources);
-	error = top_sources_threads(sources);
+	error = top_sources_update(sources) ?: top_sources_threads(sources);
 	rows->threads = sources->threads;
 	rows->thread_count = rows->thread_sum = sources->thread_count;
 	if (!error && sources->attached)

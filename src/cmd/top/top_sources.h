@@ -37,10 +37,10 @@ int top_sources_begin(struct top_sources *sources, const struct top_options *opt
  */
 int top_sources_wait(struct top_sources *sources, int ms);
 
-/* top_sources_rows - what was counted since the last call. The rows live until the next one. Return: 0; -ESRCH: the process has ended; -ENOMEM. */
+/* top_sources_rows - what was counted since the last call. The rows live until the next one. Return: 0; -ESRCH: the process has ended; another -errno. */
 int top_sources_rows(struct top_sources *sources, struct top_rows *rows);
 
-/* top_sources_refused - print why a process cannot be read. Return: the exit code. */
+/* top_sources_refused - print why a process cannot be read; 0: why processes cannot. Return: the exit code. */
 int top_sources_refused(uint32_t pid, int error);
 
 /* top_sources_head - lines about all threads and all records. */

@@ -48,8 +48,16 @@ struct top_threads_stack {
 
 /* ---- files of /proc */
 
+/* That we have no room for a file says nothing about the process. Return: @error. */
+static int top_threads_failed(struct top_threads *threads, int error)
+{
+	if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
+		threads->error = error;
+	return error;
+}
+
 /* Read a file below the directory of the threads. Return: its bytes, with a NUL behind; below 0: -errno. */
-static ssize_t top_threads_file(const struct top_threads *threads, uint32_t tid, const char *name, char *out,
+static ssize_t top_threads_file(struct top_threads *threads, uint32_t tid, const char *name, char *out,
 				size_t bytes)
 {
 	char path[48];
@@ -59,7 +67,7 @@ static ssize_t top_threads_file(const struct top_threads *threads, uint32_t tid,
 	snprintf(path, sizeof(path), "%u/%s", tid, name);
 	file = openat(threads->directory, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (file < 0)
-		return -errno;
+		return top_threads_failed(threads, -errno);
 	got = read(file, out, bytes - 1);
 	got = got < 0 ? -errno : got;
 	close(file);
@@ -99,11 +107,11 @@ static const char *top_threads_keep(struct top_threads *threads, const char *tex
 /* ---- one thread */
 
 /* State and processor time of `stat`, in which the name may have any characters. Return: false: the thread has ended. */
-static bool top_threads_stat(const struct top_threads *threads, struct top_thread *row)
+static bool top_threads_stat(struct top_threads *threads, struct top_thread *row, uint64_t *begun)
 {
 	const long ticks = sysconf(_SC_CLK_TCK);
 	char text[1024], *at;
-	unsigned long long user = 0, system = 0;
+	unsigned long long user = 0, system = 0, begin = 0;
 
 	if (top_threads_file(threads, row->tid, "stat", text, sizeof(text)) <= 0)
 		return false;
@@ -114,8 +122,10 @@ static bool top_threads_stat(const struct top_threads *threads, struct top_threa
 	at += 3;
 	for (unsigned n = 0; n < TOP_STAT_SKIP && at; n++)
 		at = *at ? strchr(at + 1, ' ') : NULL;
-	if (at && sscanf(at, "%llu %llu", &user, &system) == 2 && ticks > 0)
+	if (at && sscanf(at, "%llu %llu %*s %*s %*s %*s %*s %*s %llu", &user, &system, &begin) >= 2 &&
+	    ticks > 0)
 		row->cpu_ns = (user + system) * (1000000000 / (unsigned long)ticks);
+	*begun = begin;
 	return true;
 }
 
@@ -135,18 +145,21 @@ static const struct top_threads_past *top_threads_before(const struct top_thread
 }
 
 /* Its shares of the time since the last reading. Kernels without statistics of the scheduler count by ticks, and have no queue. */
-static void top_threads_shares(const struct top_threads *threads, struct top_thread *row, uint64_t interval,
+static void top_threads_shares(struct top_threads *threads, struct top_thread *row, uint64_t interval,
 			       struct top_threads_past *now)
 {
 	const struct top_threads_past *before = top_threads_before(threads, row->tid);
 	char text[128];
 
-	*now = (struct top_threads_past){ .tid = row->tid, .run = row->cpu_ns };
+	now->tid = row->tid;
+	now->run = row->cpu_ns;
+	now->queued = 0;
 	if (top_threads_file(threads, row->tid, "schedstat", text, sizeof(text)) > 0 &&
 	    sscanf(text, "%" SCNu64 " %" SCNu64, &now->run, &now->queued) == 2)
 		row->cpu_ns = now->run;
 	row->whole = interval;
-	if (!interval || !before || now->run < before->run || now->queued < before->queued)
+	if (!interval || !before || before->begun != now->begun || now->run < before->run ||
+	    now->queued < before->queued)
 		return;
 	row->shares = (struct top_shares){ .known = 1,
 					   .run = now->run - before->run,
@@ -384,7 +397,7 @@ static void top_threads_add(struct top_threads *threads, struct top_threads_roun
 	struct top_threads_stack stack = { .count = 0 };
 	char name[FOREIGN_NAME_MAX];
 	ssize_t name_bytes;
-	uint64_t hash;
+	uint64_t hash, begun;
 
 	if (!array_reserve(round->past, round->past_room, round->past_count + 1) ||
 	    !array_reserve(threads->rows, threads->room, threads->count + 1) ||
@@ -393,12 +406,13 @@ static void top_threads_add(struct top_threads *threads, struct top_threads_roun
 		round->failed = true;
 		return;
 	}
-	if (!top_threads_stat(threads, &row))
+	if (!top_threads_stat(threads, &row, &begun))
 		return;
 	threads->sum++;
 	name_bytes = top_threads_file(threads, tid, "comm", name, sizeof(name));
 	name[name_bytes > 0 ? name_bytes - 1 : 0] = 0; /* it ends with a newline, and may have others */
 	row.name = top_threads_keep(threads, name);
+	round->past[round->past_count].begun = begun;
 	top_threads_shares(threads, &row, round->interval, &round->past[round->past_count++]);
 	if (threads->stacks)
 		top_threads_wait(threads, &row, &stack);
@@ -420,6 +434,8 @@ static bool top_threads_list(struct top_threads *threads, struct top_threads_rou
 	const struct dirent *entry;
 	bool any = false;
 
+	if (!directory)
+		top_threads_failed(threads, -errno);
 	if (again >= 0 && !directory)
 		close(again);
 	while (directory && (entry = readdir(directory)))
@@ -432,11 +448,48 @@ static bool top_threads_list(struct top_threads *threads, struct top_threads_rou
 	return any;
 }
 
-static bool top_threads_lives(const struct top_threads *threads)
+static bool top_threads_lives(struct top_threads *threads)
 {
 	char text[16];
 
 	return top_threads_file(threads, threads->pid, "comm", text, sizeof(text)) > 0;
+}
+
+static int top_threads_open(struct top_threads *threads)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/task", threads->pid);
+	threads->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return threads->directory >= 0 ? 0 : errno == ENOENT ? -ESRCH : -errno;
+}
+
+static void top_threads_close(struct top_threads *threads)
+{
+	if (threads->directory >= 0)
+		close(threads->directory);
+	threads->directory = -1;
+}
+
+/* Names for all rows, and an end to the round. */
+static void top_threads_finish(struct top_threads *threads, struct top_threads_round *round)
+{
+	if (threads->stacks)
+		top_names_look_up(&threads->names, &threads->sleepers.images);
+	for (size_t n = 0; n < threads->count; n++) {
+		top_threads_frames(threads, &threads->rows[n], &round->stacks[n]);
+		free(round->stacks[n].places);
+	}
+	free(round->stacks);
+	free(round->hashes);
+	hash_table_free(&round->joined);
+	free(threads->past);
+	threads->past = round->past;
+	threads->past_count = round->past_count;
+	if (threads->past_count)
+		qsort(threads->past, threads->past_count, sizeof(*threads->past), top_threads_compare_past);
+	if (threads->count)
+		qsort(threads->rows, threads->count, sizeof(*threads->rows), top_threads_compare);
 }
 
 int top_threads_read(struct top_threads *threads)
@@ -444,48 +497,37 @@ int top_threads_read(struct top_threads *threads)
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct top_threads_round round = { .interval = threads->read ? now - threads->read : 0 };
 	bool lives;
+	int error;
 
 	top_threads_forget(threads);
+	threads->error = 0;
+	error = threads->stacks ? 0 : top_threads_open(threads);
+	if (error)
+		return error;
 	if (threads->stacks) {
 		top_names_begin(&threads->names);
 		budget_round(&threads->sleepers.images.budget);
 		sleeper_stacks_scan(&threads->sleepers, threads->pid);
 	}
 	lives = top_threads_list(threads, &round) && top_threads_lives(threads);
-	if (threads->stacks)
-		top_names_look_up(&threads->names, &threads->sleepers.images);
-	for (size_t n = 0; n < threads->count; n++) {
-		top_threads_frames(threads, &threads->rows[n], &round.stacks[n]);
-		free(round.stacks[n].places);
-	}
-	free(round.stacks);
-	free(round.hashes);
-	hash_table_free(&round.joined);
-	free(threads->past);
-	threads->past = round.past;
-	threads->past_count = round.past_count;
-	if (threads->past_count)
-		qsort(threads->past, threads->past_count, sizeof(*threads->past), top_threads_compare_past);
-	if (threads->count)
-		qsort(threads->rows, threads->count, sizeof(*threads->rows), top_threads_compare);
+	top_threads_finish(threads, &round);
+	if (!threads->stacks)
+		top_threads_close(threads);
 	threads->read = now;
-	return round.failed ? -ENOMEM : lives ? 0 : -ESRCH;
+	return round.failed ? -ENOMEM : threads->error ? threads->error : lives ? 0 : -ESRCH;
 }
 
 int top_threads_begin(struct top_threads *threads, uint32_t pid, bool stacks)
 {
 	struct sleeper_call call;
-	char path[32];
 	int error;
 
 	*threads = (struct top_threads){ .pid = pid, .stacks = stacks, .directory = -1 };
-	snprintf(path, sizeof(path), "/proc/%u/task", pid);
-	threads->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (threads->directory < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
 	if (!stacks)
 		return 0;
-	error = sleeper_call_read(pid, pid, &call);
+	error = top_threads_open(threads);
+	if (!error)
+		error = sleeper_call_read(pid, pid, &call);
 	if (!error)
 		error = sleeper_stacks_begin(&threads->sleepers);
 	return error;
@@ -499,7 +541,6 @@ void top_threads_end(struct top_threads *threads)
 	top_names_free(&threads->names);
 	free(threads->past);
 	free(threads->rows);
-	if (threads->directory >= 0)
-		close(threads->directory);
+	top_threads_close(threads);
 	*threads = (struct top_threads){ .directory = -1 };
 }

@@ -14,12 +14,18 @@
 /* The counters of a thread at the last reading. */
 struct top_threads_past {
 	uint32_t tid;
+	uint64_t begun; /* by the kernel's clock: a later thread with the same tid has another one */
 	uint64_t run, queued, cpu_ns;
 };
 
 struct top_threads {
 	uint32_t pid;
-	int directory;		       /* /proc/PID/task: never that of a later process with the same id */
+	/*
+	 * /proc/PID/task. With ->stacks it stays open: it is never that of a later process with the same id. Otherwise it is open only
+	 * during a reading: a machine has more processes than a process may have descriptors.
+	 */
+	int directory;
+	int error;		       /* why a file could not be opened, if that is our fault; 0: none */
 	bool stacks;		       /* read system calls and stacks, too */
 	bool wanted;		       /* the caller's: it is shown */
 	bool joined;		       /* threads with the same stack are one row */
@@ -41,7 +47,7 @@ struct top_threads {
  */
 int top_threads_begin(struct top_threads *threads, uint32_t pid, bool stacks);
 
-/* top_threads_read - make the rows again. Return: 0; -ESRCH: it has ended; -ENOMEM. */
+/* top_threads_read - make the rows again. Return: 0; -ESRCH: it has ended; -ENOMEM, -EMFILE, -ENFILE. */
 int top_threads_read(struct top_threads *threads);
 
 /* top_threads_describe - set the system call of a row, and what it waits for, if they may be read. */
