@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* Files of other processes; see foreign_file.h. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -149,6 +151,46 @@ static int open_request(uint32_t pid, const struct timed_request *request)
 	return file == -ECHILD ? timed_open_directly(request) : file == -EBUSY ? -ETIMEDOUT : file;
 }
 
+static char foreign_file_state(uint32_t pid, uint32_t tid)
+{
+	char path[64], text[512], *end;
+	ssize_t got = -1;
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", pid, tid);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file >= 0) {
+		got = read(file, text, sizeof(text) - 1);
+		close(file);
+	}
+	text[got > 0 ? got : 0] = 0;
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' ? end[2] : 'X';
+}
+
+/* A main thread that has ended has no memory any more: the others still do. Return: a thread that has, or the process. */
+static uint32_t foreign_file_living(uint32_t pid)
+{
+	const struct dirent *entry;
+	uint32_t found = pid;
+	char path[32];
+	DIR *directory;
+
+	if (foreign_file_state(pid, pid) != 'Z')
+		return pid;
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	directory = opendir(path);
+	while (directory && found == pid && (entry = readdir(directory))) {
+		const uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+
+		if (tid && tid != pid && !strchr("ZX", foreign_file_state(pid, tid)))
+			found = tid;
+	}
+	if (directory)
+		closedir(directory);
+	return found;
+}
+
 int foreign_contents(uint32_t pid, const char *name, size_t bytes)
 {
 	char path[64];
@@ -164,7 +206,7 @@ ssize_t foreign_memory(uint32_t pid, uint64_t address, void *out, size_t bytes)
 	size_t done = 0;
 	int file;
 
-	snprintf(path, sizeof(path), "/proc/%u/mem", pid);
+	snprintf(path, sizeof(path), "/proc/%u/mem", foreign_file_living(pid));
 	file = open_request(pid,
 			    &(struct timed_request){
 				    .kind = TIMED_COPY, .path = path, .bytes = bytes, .begin = address });
@@ -179,15 +221,18 @@ ssize_t foreign_memory(uint32_t pid, uint64_t address, void *out, size_t bytes)
 
 int foreign_maps(uint32_t pid)
 {
-	return foreign_contents(pid, "maps", 0);
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", foreign_file_living(pid));
+	return open_request(pid, &(struct timed_request){ .kind = TIMED_COPY, .path = path });
 }
 
 int foreign_mapped(const struct foreign *how, uint32_t pid, uint64_t begin, uint64_t end)
 {
 	char path[96];
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)begin,
-		 (unsigned long long)end);
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", foreign_file_living(pid),
+		 (unsigned long long)begin, (unsigned long long)end);
 	return open_request(pid, &(struct timed_request){ .kind = TIMED_LINK, .how = how, .path = path });
 }
 
@@ -196,7 +241,7 @@ int foreign_named(const struct foreign *how, uint32_t pid, bool own_root, const 
 	char root[64] = "/";
 
 	if (own_root)
-		snprintf(root, sizeof(root), "/proc/%u/root", pid);
+		snprintf(root, sizeof(root), "/proc/%u/root", foreign_file_living(pid));
 	return open_request(
 		pid, &(struct timed_request){ .kind = TIMED_PATH, .how = how, .root = root, .path = path });
 }

@@ -7,6 +7,8 @@
  * a deadline. As a user may have any number of such processes, its waits are limited, too: FOREIGN_PATIENCE_US at first, and a
  * 64th of the time that passes. A process that did not answer is not asked again for some seconds.
  *
+ * If the main thread has ended, memory and mappings are those of another thread.
+ *
  * Other files of /proc/PID need no such lock, and are opened as any file: status, stat, comm, the links exe and root.
  */
 #ifndef BURIN_FILE_FOREIGN_FILE_H
