@@ -129,6 +129,7 @@ static int cmd_top_run(char **operands)
 	if (is_screen && top_options.limit)
 		return cmd_usage("--limit needs --batch: the screen shows all rows");
 	top_options.limit = top_options.limit ? top_options.limit : TOP_LIMIT;
+	top_options.batch = !is_screen;
 	if (!is_screen)
 		cmd_output_begin();
 	result = top_sources_begin(&sources, &top_options);

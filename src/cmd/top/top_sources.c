@@ -236,6 +236,7 @@ static int top_sources_process(struct top_sources *sources)
 	if (error)
 		return top_sources_refused(pid, error);
 	sources->processes->joined = !sources->options->json;
+	sources->processes->brief = !sources->options->batch;
 	foreign_name(pid, pid, name);
 	snprintf(sources->title, sizeof(sources->title), "%s", name);
 	return 0;

@@ -28,11 +28,16 @@
 #include "wire/wire_terms.h"
 
 enum {
-	TOP_CONTENTS = 8192,	/* bytes of a file of /proc that are read */
-	TOP_KERNEL_FRAMES = 64, /* of a stack */
-	TOP_KERNEL_NAME = 128,	/* bytes of a function's name */
-	TOP_STAT_SKIP = 11,	/* fields between the state and utime */
+	TOP_CONTENTS = 8192,	  /* bytes of a file of /proc that are read */
+	TOP_KERNEL_FRAMES = 64,	  /* of a stack */
+	TOP_KERNEL_NAME = 128,	  /* bytes of a function's name */
+	TOP_FRAMES_MAX = 1 << 19, /* of a screen's stacks */
+	TOP_BRIEF_THREADS = 2000, /* with stacks, of a screen that keys wait for */
+	TOP_BRIEF_NS = 1000000000,
+	TOP_STAT_SKIP = 11, /* fields between the state and utime */
 };
+
+static const char top_threads_too_many[] = "too many threads or frames";
 
 /* A frame of a row until the names are known. */
 struct top_threads_place {
@@ -219,17 +224,39 @@ static void top_threads_kernel(struct top_threads *threads, struct top_thread *r
 	}
 }
 
+/* Why a thread has no stack. */
+static const char *top_threads_why(int error)
+{
+	switch (error) {
+	case -EAGAIN:
+		return "it runs: no stack";
+	case -ESRCH:
+		return "it has ended";
+	case -ETIMEDOUT:
+		return "the process keeps its readers waiting";
+	case -ENODATA:
+		return "its stack cannot be unwound";
+	case -EPERM:
+	case -EACCES:
+		return "it may not be read";
+	default:
+		return "its memory cannot be read";
+	}
+}
+
 /* The program's part. Locations are noted; the names are looked up for all threads together. */
 static void top_threads_user(struct top_threads *threads, struct top_thread *row,
 			     const struct sleeper_call *call, struct top_threads_stack *stack)
 {
 	struct sleeper_stacks *sleepers = &threads->sleepers;
 	struct attributed found = { .stack = 0 };
+	int error;
 
 	if (!call->running && !call->stack)
 		return;
-	if (sleeper_stack(&sleepers->attribution, threads->pid, row->tid, call, &found) != WIRE_SAMPLE_KEPT) {
-		row->note = "it runs: no stack";
+	error = sleeper_stack(&sleepers->attribution, threads->pid, row->tid, call, &found);
+	if (error) {
+		row->note = top_threads_why(top_threads_failed(threads, error));
 		return;
 	}
 	for (uint32_t number = found.stack; number; number = sleepers->stacks.nodes[number - 1].caller) {
@@ -245,34 +272,47 @@ static void top_threads_user(struct top_threads *threads, struct top_thread *row
 	}
 }
 
-static struct sleeper_call top_threads_now(struct top_threads *threads, struct top_thread *row)
+/* Return: 0 or -errno. */
+static int top_threads_now(struct top_threads *threads, struct top_thread *row, struct sleeper_call *call)
 {
-	struct sleeper_call call;
 	char wchan[TOP_KERNEL_NAME];
 	const char *object;
+	const int error = sleeper_call_read(threads->pid, row->tid, call);
 
-	if (sleeper_call_read(threads->pid, row->tid, &call) != 0)
-		call = (struct sleeper_call){ .running = true };
-	row->call = top_threads_call(threads, &call);
+	row->unknown = error != 0;
+	if (error)
+		return top_threads_failed(threads, error);
+	row->call = top_threads_call(threads, call);
 	if (row->state != 'R' && top_threads_locked(threads, row->tid, "wchan", wchan, sizeof(wchan)) > 0 &&
 	    strcmp(wchan, "0") != 0)
 		row->wchan = top_threads_keep(threads, wchan);
 	object = wait_object(row->wchan);
 	row->object = object ? object : "";
-	return call;
+	return 0;
 }
 
 void top_threads_describe(struct top_threads *threads, struct top_thread *row)
 {
-	if (row->state != 'R')
-		top_threads_now(threads, row);
+	struct sleeper_call call;
+
+	if (row->unknown)
+		top_threads_now(threads, row, &call);
 }
 
 static void top_threads_wait(struct top_threads *threads, struct top_thread *row,
 			     struct top_threads_stack *stack)
 {
-	const struct sleeper_call call = top_threads_now(threads, row);
+	struct sleeper_call call;
+	const int error = top_threads_now(threads, row, &call);
 
+	if (error) {
+		row->note = top_threads_why(error);
+		return;
+	}
+	if (row->state == 'Z' || row->state == 'X') {
+		row->note = top_threads_why(-ESRCH);
+		return;
+	}
 	if (!call.running)
 		top_threads_kernel(threads, row, stack);
 	top_threads_user(threads, row, &call, stack);
@@ -298,7 +338,8 @@ static int top_threads_compare(const void *one, const void *other)
 
 static uint64_t top_threads_hash(const struct top_thread *row, const struct top_threads_stack *stack)
 {
-	uint64_t hash = hash_pair(hash_text(row->call) ^ (uint64_t)row->state, hash_text(row->wchan));
+	uint64_t hash = hash_pair(hash_text(row->call) ^ (uint64_t)row->state ^ (uint64_t)row->unknown << 32,
+				  hash_text(row->wchan));
 
 	for (size_t n = 0; n < stack->count; n++)
 		hash = hash_pair(hash, stack->places[n].location ? stack->places[n].location
@@ -315,7 +356,7 @@ static bool top_threads_join(struct top_threads *threads, struct hash_table *joi
 {
 	uint32_t number;
 
-	if (row->note || row->state == 'R')
+	if ((row->note && row->note != top_threads_too_many) || row->state == 'R')
 		return false;
 	for (size_t at = 0; (number = hash_table_next(joined, hash, &at));) {
 		struct top_thread *first = &threads->rows[number - 1];
@@ -343,7 +384,10 @@ static void top_threads_frames(struct top_threads *threads, struct top_thread *r
 	size_t room = 0;
 
 	for (size_t n = 0; n < stack->count; n++)
-		room += stack->places[n].location ? TOP_NAMES_FRAMES : 1;
+		room += stack->places[n].location &&
+					top_names_at(&threads->names, stack->places[n].location)->count
+				? top_names_at(&threads->names, stack->places[n].location)->count
+				: 1;
 	frames = calloc(room + 1, sizeof(*frames));
 	for (size_t n = 0; frames && n < stack->count; n++) {
 		const struct top_threads_place *place = &stack->places[n];
@@ -385,9 +429,35 @@ struct top_threads_round {
 	uint64_t *hashes;
 	size_t stack_room, hash_room;
 	struct hash_table joined;
-	uint64_t interval;
-	bool failed; /* no memory */
+	uint64_t interval, begin; /* ns */
+	size_t described, frames; /* threads, and frames of their stacks */
+	bool failed;		  /* no memory */
 };
+
+/* A process can have any number of threads with any number of frames: what a screen costs has a bound. */
+static bool top_threads_may(const struct top_threads *threads, const struct top_threads_round *round)
+{
+	if (round->frames >= TOP_FRAMES_MAX || threads->names.count >= 2 * TOP_NAMES_MAX)
+		return false;
+	return !threads->brief || (round->described < TOP_BRIEF_THREADS &&
+				   clock_ns(CLOCK_MONOTONIC) - round->begin < TOP_BRIEF_NS);
+}
+
+static void top_threads_look(struct top_threads *threads, struct top_threads_round *round,
+			     struct top_thread *row, struct top_threads_stack *stack)
+{
+	row->unknown = row->state != 'R';
+	if (!threads->stacks)
+		return;
+	if (!top_threads_may(threads, round)) {
+		row->unknown = true;
+		row->note = top_threads_too_many;
+		return;
+	}
+	top_threads_wait(threads, row, stack);
+	round->described++;
+	round->frames += stack->count;
+}
 
 static void top_threads_add(struct top_threads *threads, struct top_threads_round *round, uint32_t tid)
 {
@@ -414,8 +484,7 @@ static void top_threads_add(struct top_threads *threads, struct top_threads_roun
 	row.name = top_threads_keep(threads, name);
 	round->past[round->past_count].begun = begun;
 	top_threads_shares(threads, &row, round->interval, &round->past[round->past_count++]);
-	if (threads->stacks)
-		top_threads_wait(threads, &row, &stack);
+	top_threads_look(threads, round, &row, &stack);
 	hash = top_threads_hash(&row, &stack);
 	if (threads->joined && top_threads_join(threads, &round->joined, round->hashes, &row, hash)) {
 		free(stack.places);
@@ -495,7 +564,8 @@ static void top_threads_finish(struct top_threads *threads, struct top_threads_r
 int top_threads_read(struct top_threads *threads)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	struct top_threads_round round = { .interval = threads->read ? now - threads->read : 0 };
+	struct top_threads_round round = { .interval = threads->read ? now - threads->read : 0,
+					   .begin = now };
 	bool lives;
 	int error;
 

@@ -28,6 +28,7 @@ struct top_threads {
 	int error;		       /* why a file could not be opened, if that is our fault; 0: none */
 	bool stacks;		       /* read system calls and stacks, too */
 	bool wanted;		       /* the caller's: it is shown */
+	bool brief;		       /* keys wait for the reading: it takes no longer than a second */
 	bool joined;		       /* threads with the same stack are one row */
 	uint64_t read;		       /* when, CLOCK_MONOTONIC, ns; 0: never */
 	struct top_threads_past *past; /* by tid */

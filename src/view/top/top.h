@@ -42,6 +42,7 @@ struct top_thread {
 	const char *wchan;	       /* the function of the kernel in which it sleeps, or "" */
 	const struct top_frame *stack; /* the innermost first */
 	unsigned frames;
+	bool unknown;	  /* ->call, ->object and ->wchan were not read */
 	const char *note; /* why the stack is not complete; NULL: it is, or none was asked for */
 };
 

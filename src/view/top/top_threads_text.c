@@ -46,7 +46,8 @@ static const char *top_threads_name(const void *data, const void *row, unsigned 
 	const struct top_thread *thread = row;
 	static char number[2][TEXT_SHORT]; /* of one cell at a time */
 
-	(void)data;
+	if (thread->unknown && (part == TOP_CALL || part == TOP_OBJECT || part == TOP_WCHAN))
+		return data;
 	switch (part) {
 	case TOP_TID:
 	case TOP_PID:
@@ -146,7 +147,8 @@ static const struct column top_threads_columns[] = {
 	{ 0 },
 };
 
-static struct table top_threads_table(const struct top_rows *rows, bool color)
+/* @unknown: for waits that were not read; NULL: in JSON */
+static struct table top_threads_table(const struct top_rows *rows, const char *unknown, bool color)
 {
 	return (struct table){
 		.names = { COLUMN_NAME("pid", DIGITS, TOP_PID), COLUMN_NAME("tid", DIGITS, TOP_TID),
@@ -159,6 +161,7 @@ static struct table top_threads_table(const struct top_rows *rows, bool color)
 		.count = rows->thread_count,
 		.size = sizeof(struct top_thread),
 		.name = top_threads_name,
+		.data = unknown,
 		.unit = "ns",
 		.optional = rows->stacks,
 		.color = color,
@@ -168,7 +171,7 @@ static struct table top_threads_table(const struct top_rows *rows, bool color)
 
 void top_threads_text(const struct top_rows *rows, uint64_t limit, bool color, struct view_buffer *out)
 {
-	struct table table = top_threads_table(rows, color);
+	struct table table = top_threads_table(rows, "?", color);
 
 	if (rows->stacks) /* of one process, which the line above names */
 		memmove(table.names, table.names + 1, --table.name_count * sizeof(table.names[0]));
@@ -179,7 +182,7 @@ void top_threads_text(const struct top_rows *rows, uint64_t limit, bool color, s
 
 void top_threads_json(const struct top_rows *rows, struct json *json)
 {
-	const struct table table = top_threads_table(rows, false);
+	const struct table table = top_threads_table(rows, NULL, false);
 
 	table_json(&table, json, "threads");
 }

@@ -14,7 +14,8 @@
 #include "source/perf/tasks/proc_scan.h"
 
 enum {
-	SLEEPER_BYTES = 256 << 10, /* of a stack that are copied, at most */
+	SLEEPER_NODES_MAX = 1 << 18, /* of stacks that are kept for the next scan */
+	SLEEPER_BYTES = 256 << 10,   /* of a stack that are copied, at most */
 #if defined(__aarch64__)
 	SLEEPER_SP = PERF_REG_ARM64_SP,
 	SLEEPER_PC = PERF_REG_ARM64_PC,
@@ -69,8 +70,8 @@ static bool sleeper_still_sleeps(uint32_t pid, uint32_t tid, const struct sleepe
 	       memcmp(now.arguments, before->arguments, sizeof(now.arguments)) == 0;
 }
 
-enum wire_sample sleeper_stack(struct attribution *attribution, uint32_t pid, uint32_t tid,
-			       const struct sleeper_call *call, struct attributed *out)
+int sleeper_stack(struct attribution *attribution, uint32_t pid, uint32_t tid,
+		  const struct sleeper_call *call, struct attributed *out)
 {
 	/* A sampled recorder copies its own stack, so this is not there. */
 	static unsigned char stack[SLEEPER_BYTES];
@@ -80,10 +81,12 @@ enum wire_sample sleeper_stack(struct attribution *attribution, uint32_t pid, ui
 	ssize_t bytes;
 
 	if (call->running || !call->stack || !call->pc)
-		return WIRE_SAMPLE_CONTEXT;
+		return -EAGAIN;
 	bytes = foreign_memory(pid, call->stack, stack, sizeof(stack));
-	if (bytes <= 0 || !sleeper_still_sleeps(pid, tid, call))
-		return WIRE_SAMPLE_CONTEXT;
+	if (!sleeper_still_sleeps(pid, tid, call))
+		return bytes == -ETIMEDOUT ? -ETIMEDOUT : -EAGAIN;
+	if (bytes <= 0)
+		return bytes ? (int)bytes : -ENODATA;
 	record.sample = (struct record_sample){ .mode = RECORD_MODE_USER,
 						.ip = call->pc,
 						.user = { .abi = PERF_SAMPLE_REGS_ABI_64,
@@ -94,7 +97,7 @@ enum wire_sample sleeper_stack(struct attribution *attribution, uint32_t pid, ui
 	attribution->registers = UINT64_C(1) << SLEEPER_SP | UINT64_C(1) << SLEEPER_PC;
 	loss = attribute(attribution, &record, out);
 	attribution->registers = usual;
-	return loss;
+	return loss == WIRE_SAMPLE_KEPT ? 0 : -ENODATA;
 }
 
 int sleeper_stacks_begin(struct sleeper_stacks *all)
@@ -135,6 +138,10 @@ void sleeper_stacks_scan(struct sleeper_stacks *all, uint32_t pid)
 	/* Memory that is unmapped now must not hide what has come in its place. */
 	if (leader)
 		mappings_clear(&leader->process->mappings);
+	if (all->stacks.count > SLEEPER_NODES_MAX) {
+		stacks_free(&all->stacks);
+		stacks_init(&all->stacks, &all->stacks_table);
+	}
 	all->attribution.jit.round++;
 	scan_process(&all->tasks, pid);
 }

@@ -25,10 +25,11 @@ int sleeper_call_read(uint32_t pid, uint32_t tid, struct sleeper_call *call);
 /*
  * sleeper_stack - the task and the stack of a thread that the attribution's tasks have.
  * @call: as just read
- * Return: as attribute(); WIRE_SAMPLE_CONTEXT: it has woken, or its memory cannot be read.
+ * Return: 0; -EAGAIN: it runs, or has woken; -ENODATA: it has no stack that can be unwound; its memory cannot be read: -ETIMEDOUT or
+ * another -errno.
  */
-enum wire_sample sleeper_stack(struct attribution *attribution, uint32_t pid, uint32_t tid,
-			       const struct sleeper_call *call, struct attributed *out);
+int sleeper_stack(struct attribution *attribution, uint32_t pid, uint32_t tid,
+		  const struct sleeper_call *call, struct attributed *out);
 
 /* The stacks of processes, without a trace. */
 struct sleeper_stacks {
@@ -44,7 +45,7 @@ struct sleeper_stacks {
 int sleeper_stacks_begin(struct sleeper_stacks *all);
 void sleeper_stacks_free(struct sleeper_stacks *all);
 
-/* sleeper_stacks_scan - read a process's threads and mappings, as they are now. */
+/* sleeper_stacks_scan - read a process's threads and mappings, as they are now. Numbers of stacks may not be valid any more. */
 void sleeper_stacks_scan(struct sleeper_stacks *all, uint32_t pid);
 
 #endif
