@@ -180,7 +180,7 @@ static int drop_frame(struct span_join *join, struct span_thread *thread)
 
 static int push_frame(struct span_join *join, struct span_thread *thread, const struct frame *frame)
 {
-	const struct frame *below = innermost(thread);
+	const uint32_t parent = thread->frame_count ? innermost(thread)->definition : 0;
 	struct frame *added;
 
 	if (thread->frame_count == FRAMES_MAX)
@@ -192,7 +192,7 @@ static int push_frame(struct span_join *join, struct span_thread *thread, const 
 		return -ENOMEM;
 	added = &thread->frames[thread->frame_count];
 	*added = *frame;
-	added->parent = thread->frame_count ? below->definition : 0;
+	added->parent = parent;
 	added->done = thread->done_count;
 	thread->frame_count++;
 	return 0;
