@@ -66,7 +66,6 @@ void query_of_thread(const struct query *query, uint32_t tid, uint64_t ticks, en
 		     struct query_value *value)
 {
 	const struct burin_thread *thread = burin_trace_thread(query->trace, tid, ticks);
-	const char *program;
 
 	query_null(value);
 	if (!thread)
@@ -76,8 +75,7 @@ void query_of_thread(const struct query *query, uint32_t tid, uint64_t ticks, en
 	} else if (of == QUERY_OF_THREAD) {
 		query_text(value, thread->name);
 	} else if (thread->process) {
-		program = strrchr(thread->process->exe, '/');
-		query_text(value, program ? program + 1 : thread->process->exe);
+		query_program(value, thread->process->exe);
 	}
 }
 

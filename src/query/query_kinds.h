@@ -37,6 +37,14 @@ static inline void query_text(struct query_value *value, const char *text)
 				       .lasting = true };
 }
 
+/* query_program - the name of a program: the last part of its path. @path: NULL: unknown */
+static inline void query_program(struct query_value *value, const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	query_text(value, slash ? slash + 1 : path);
+}
+
 /* query_string - the number of a text among the query's strings; 0: none. */
 static inline uint32_t query_string(struct query *query, const char *text)
 {

@@ -84,7 +84,6 @@ static void sample_task_value(const struct query *query, uint32_t number, unsign
 			      struct query_value *value)
 {
 	const struct burin_task *task = burin_profile_task(query->profile, number);
-	const char *program;
 
 	if (!task)
 		return;
@@ -95,8 +94,7 @@ static void sample_task_value(const struct query *query, uint32_t number, unsign
 	} else if (column == SAMPLE_THREAD) {
 		query_text(value, task->name);
 	} else {
-		program = strrchr(task->path, '/');
-		query_text(value, program ? program + 1 : task->path);
+		query_program(value, task->path);
 	}
 }
 

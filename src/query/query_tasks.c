@@ -4,13 +4,6 @@
 
 #include "query/query_kinds.h"
 
-static void text_program(struct query_value *value, const struct burin_process *process)
-{
-	const char *program = process ? strrchr(process->exe, '/') : NULL;
-
-	query_text(value, program ? program + 1 : process ? process->exe : NULL);
-}
-
 /* ---- Threads: a row for each name that one had */
 
 static const struct query_field thread_columns[] = {
@@ -57,7 +50,7 @@ static void thread_value(const struct query *query, const void *data, unsigned c
 		query_text(value, row->thread->name);
 		break;
 	default:
-		text_program(value, row->thread->process);
+		query_program(value, row->thread->process ? row->thread->process->exe : NULL);
 	}
 }
 
@@ -112,7 +105,7 @@ static void process_value(const struct query *query, const void *data, unsigned 
 		query_integer(value, row->process->parent);
 		break;
 	case 3:
-		text_program(value, row->process);
+		query_program(value, row->process->exe);
 		break;
 	case 4:
 		query_text(value, row->process->exe);

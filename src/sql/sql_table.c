@@ -111,7 +111,7 @@ static int sql_table_connect(sqlite3 *base, void *data, int count, const char *c
 
 /* ---- Plans */
 
-/* What a plan reads. */
+/* The rows of a plan, about. */
 struct sql_estimate {
 	double rows;  /* that are read ... */
 	double found; /* ... and of them those that are wanted */

@@ -217,7 +217,7 @@ static void test_exact(void **unused)
 	compare_free(&compare);
 }
 
-/* With few rows a variance is that of the recordings. What a side lacks is not judged, nor what is of too few. */
+/* With few rows a variance is that of the recordings. A row that a side lacks, or that has too few, is not judged. */
 static void test_few(void **unused)
 {
 	static const double jitter[] = { -1, 0, 1, -1, 0, 1 };
