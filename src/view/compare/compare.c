@@ -15,8 +15,8 @@
  * independent draws; of single recordings times a factor that their slices show.
  */
 static const struct {
-	bool drawn;	   /* a share or a rate */
-	double factor_min; /* of samples 1: they are drawn. Spans and calls may be more regular than draws */
+	bool drawn;	    /* a share or a rate */
+	double factor_min;  /* of samples 1: they are drawn. Spans and calls may be more regular than draws */
 	uint64_t one, more; /* what a recording has at least, if a side has one recording, or more */
 	double between;	    /* how much single recordings differ at least, as a part of the value */
 } compare_rules[COMPARE_MEASURES] = {
