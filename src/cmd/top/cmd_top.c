@@ -48,6 +48,7 @@ static void top_json(const struct top_sources *sources, const struct top_rows *r
 		json_u64(&json, "pid", sources->options->pid);
 	if (rows->live)
 		top_live_json(rows, &json);
+	top_functions_json(rows, &json);
 	top_threads_json(rows, &json);
 	json_end(&json);
 }
@@ -65,6 +66,7 @@ static int top_print(const struct top_sources *sources, const struct top_rows *r
 		top_sources_head(sources, rows, &out);
 		top_spans_text(rows, top_options.limit, color, &out);
 		top_events_text(rows, top_options.limit, color, &out);
+		top_functions_text(rows, top_options.limit, color, &out);
 		top_threads_text(rows, top_options.limit, color, &out);
 		view_buffer_print(&out, "\n");
 	}
@@ -146,7 +148,8 @@ const struct cmd cmd_top = {
 		 "       burin top [OPTION]... --all\n"
 		 "\n"
 		 "Show what a program does now, again and again: its spans with rates and percentiles, its\n"
-		 "events, its threads and why they wait, and what was lost. TARGET is a pid, a program's\n"
+		 "events, the functions that run, its threads and why they wait, and losses. TARGET is a "
+		 "pid, a program's\n"
 		 "name or a session's path; see burin ls. Any process has --pid.\n",
 	.notes = "Exit code: 0, also when the program has ended; 2 if there is no such program, or it may "
 		 "not\n"

@@ -48,12 +48,12 @@ struct screen {
 	size_t heading;		/* the line with the titles of the view; rows are behind it */
 };
 
-static const char *const screen_views[TOP_VIEWS] = { "all", "spans", "events", "threads" };
+static const char *const screen_views[TOP_VIEWS] = { "all", "spans", "events", "functions", "threads" };
 
 /* clang-format off */
 #define SCREEN_HELP \
 	"\nKeys of burin top\n\n" \
-	"  1 2 3 4      all, spans, events, threads; Tab: the next one\n" \
+	"  1 2 3 4 5    all, spans, events, functions, threads; Tab: the next one\n" \
 	"  Up, Down     move; PgUp, PgDn, Home, End\n" \
 	"  o            another order of the rows\n" \
 	"  /            show names with this part, or that match this glob; Enter ends it, Escape removes " \
@@ -75,6 +75,8 @@ static void screen_table(struct screen *screen, enum top_view view, uint64_t lim
 		top_events_text(&screen->chosen, limit, false, out);
 	else if (view == TOP_EVENTS)
 		top_all_events_text(&screen->chosen, limit, false, out);
+	else if (view == TOP_FUNCTIONS)
+		top_functions_text(&screen->chosen, limit, false, out);
 	else
 		top_threads_text(&screen->chosen, limit, false, out);
 }
@@ -180,7 +182,7 @@ static void screen_keys(const struct screen *screen)
 	else
 		view_buffer_print(
 			&line,
-			"[%s%s%s%s%s] 1-4 view  o order  / filter  space switch  s snapshot  h help  q quit",
+			"[%s%s%s%s%s] 1-5 view  o order  / filter  space switch  s snapshot  h help  q quit",
 			screen_views[screen->view], screen->view == TOP_OVERVIEW ? "" : " by ",
 			top_order_name(screen->view, screen->choice.order[screen->view]),
 			*screen->choice.filter ? " /" : "", screen->choice.filter);
@@ -348,6 +350,7 @@ static void screen_act(struct screen *screen, int key)
 	case '2':
 	case '3':
 	case '4':
+	case '5':
 		screen_show(screen, (enum top_view)(key - '1'));
 		return;
 	case '\t':

@@ -242,9 +242,42 @@ static int top_sources_process(struct top_sources *sources)
 	return 0;
 }
 
+/* Sample the processes that are shown. */
+static void top_sources_sample(struct top_sources *sources)
+{
+	uint64_t *pids = NULL;
+	size_t room = 0;
+
+	if (sources->options->all) {
+		top_functions_begin(&sources->functions, NULL, 0);
+		return;
+	}
+	if (!sources->process_count || !array_reserve(pids, room, sources->process_count))
+		return;
+	for (size_t n = 0; n < sources->process_count; n++)
+		pids[n] = sources->processes[n].pid;
+	top_functions_begin(&sources->functions, pids, sources->process_count);
+	free(pids);
+}
+
+/* Return: 0, or the exit code after a message. */
+static int top_sources_begin_threads(struct top_sources *sources)
+{
+	int result = 0, error;
+
+	if (sources->options->pid)
+		return top_sources_process(sources);
+	if (sources->options->target)
+		result = top_sources_attach(sources);
+	if (result)
+		return result;
+	error = top_sources_update(sources); /* for the shares of the first screen */
+	return error ? top_sources_refused(0, error) : 0;
+}
+
 int top_sources_begin(struct top_sources *sources, const struct top_options *options)
 {
-	int error;
+	int result;
 
 	*sources = (struct top_sources){ .options = options, .attachment = { .file = -1, .signals = -1 } };
 	if (!options->target) {
@@ -252,16 +285,10 @@ int top_sources_begin(struct top_sources *sources, const struct top_options *opt
 		if (sources->attachment.signals < 0)
 			return cmd_failed("signals: %s", strerror(errno));
 	}
-	if (options->pid)
-		return top_sources_process(sources);
-	if (options->target) {
-		const int result = top_sources_attach(sources);
-
-		if (result)
-			return result;
-	}
-	error = top_sources_update(sources); /* for the shares of the first screen */
-	return error ? top_sources_refused(0, error) : 0;
+	result = top_sources_begin_threads(sources);
+	if (!result)
+		top_sources_sample(sources);
+	return result;
 }
 
 int top_sources_wait(struct top_sources *sources, int ms)
@@ -269,6 +296,7 @@ int top_sources_wait(struct top_sources *sources, int ms)
 	struct pollfd signals = { .fd = sources->attachment.signals, .events = POLLIN };
 	int error;
 
+	top_functions_round(&sources->functions);
 	if (!sources->attached) {
 		sources->attachment.interrupted = poll(&signals, 1, ms) > 0;
 		return sources->attachment.interrupted;
@@ -286,6 +314,7 @@ int top_sources_rows(struct top_sources *sources, struct top_rows *rows)
 	int error;
 
 	*rows = (struct top_rows){ .stacks = sources->options->pid != 0 };
+	top_functions_rows(&sources->functions, rows);
 	if (sources->options->pid) {
 		error = top_threads_read(sources->processes);
 		rows->threads = sources->processes->rows;
@@ -350,6 +379,7 @@ int top_sources_end(struct top_sources *sources, int result)
 	if (sources->attached && attach_restore(&sources->attachment))
 		result = CMD_FAULTS;
 	top_live_end(&sources->live);
+	top_functions_end(&sources->functions);
 	if (sources->attached)
 		return attach_end(&sources->attachment, result);
 	if (sources->attachment.signals >= 0)

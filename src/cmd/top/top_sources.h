@@ -4,6 +4,7 @@
 #define BURIN_CMD_TOP_TOP_SOURCES_H
 
 #include "cmd/record/recorder/attach.h"
+#include "cmd/top/top_functions.h"
 #include "cmd/top/top_live.h"
 #include "cmd/top/top_threads.h"
 
@@ -21,6 +22,7 @@ struct top_sources {
 	struct attachment attachment; /* without a target only its signals */
 	bool attached;
 	struct top_live live;
+	struct top_functions functions;
 	struct top_threads *processes; /* by pid */
 	size_t process_count, process_room;
 	struct top_thread *threads; /* of all processes */

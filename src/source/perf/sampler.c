@@ -143,6 +143,15 @@ int sampler_open_preload(struct sampler *sampler, struct session *session, const
 	return register_events(sampler, why, bytes);
 }
 
+int sampler_open_live(struct sampler *sampler, const struct perf_options *options, sampler_take *take,
+		      void *data, char *why, size_t bytes)
+{
+	sampler_init(sampler, NULL);
+	sampler->take = take;
+	sampler->data = data;
+	return perf_open(&sampler->perf, options, why, bytes);
+}
+
 /* ---- beginning ---- */
 
 /* Tasks that exist already. */
@@ -184,9 +193,9 @@ static uint64_t counted_by_side_band(const struct perf *perf)
 	return counted;
 }
 
-static int sampler_begin_trace(struct sampler *sampler, int directory)
+/* Tables, and streams of a trace. */
+static int begin_outputs(struct sampler *sampler, int directory)
 {
-	const uint64_t begin = perf_now(&sampler->perf); /* all events are open */
 	int error;
 
 	sampler->perf.clock_hz = session_clock_hz(sampler->session);
@@ -196,13 +205,25 @@ static int sampler_begin_trace(struct sampler *sampler, int directory)
 							    ".burin/images", WIRE_TABLE_IMAGES);
 	if (!error)
 		error = begin_tables(sampler);
-	images_init(&sampler->images, &sampler->images_table);
-	if (!error)
-		error = tasks_init(&sampler->tasks, &sampler->images, &sampler->tasks_table);
 	if (!error)
 		error = samples_begin(&sampler->samples, sampler->session, sampler->directory,
 				      sampler->perf.cpus, &sampler->tasks_table, &sampler->stacks_table,
 				      ring_clock());
+	return error;
+}
+
+static int sampler_begin_trace(struct sampler *sampler, int directory)
+{
+	const uint64_t begin = perf_now(&sampler->perf); /* all events are open */
+	int error = 0;
+
+	if (sampler->take)
+		sampler->perf.clock_hz = 1000000000; /* times count only for their order */
+	else
+		error = begin_outputs(sampler, directory);
+	images_init(&sampler->images, &sampler->images_table);
+	if (!error)
+		error = tasks_init(&sampler->tasks, &sampler->images, &sampler->tasks_table);
 	stacks_init(&sampler->stacks, &sampler->stacks_table);
 	kernel_init(&sampler->kernel, &sampler->images);
 	sampler->attribution =
@@ -224,7 +245,7 @@ static int sampler_begin_trace(struct sampler *sampler, int directory)
 		offcpu_begin(&sampler->waits, &sampler->tasks, sampler_put_wait, sampler, begin);
 	if (sampler->perf.wakes)
 		sampler->waits.take_waker = sampler_put_waker;
-	if (!error)
+	if (!error && !sampler->take)
 		error = profile_write(sampler, false);
 	if (error)
 		return error;
@@ -240,7 +261,7 @@ int sampler_begin(struct sampler *sampler, int directory)
 	const int error = sampler_begin_trace(sampler, directory);
 
 	/* The trace continues without samples, and without incomplete tables. */
-	for (unsigned n = 0; error && n < sizeof(files) / sizeof(files[0]); n++)
+	for (unsigned n = 0; error && !sampler->take && n < sizeof(files) / sizeof(files[0]); n++)
 		unlinkat(directory, files[n], 0);
 	return error;
 }
@@ -257,7 +278,8 @@ static void write_ledger(struct sampler *sampler)
 	sampler->ledger_rounds = 0;
 	perf_forget_ended(&sampler->perf);
 	images_trim(&sampler->images);
-	profile_write(sampler, false);
+	if (!sampler->take)
+		profile_write(sampler, false);
 }
 
 /* Lost samples of a CPU, as far as is known. */
@@ -285,11 +307,30 @@ void sampler_round(struct sampler *sampler, unsigned *fullest)
 		for (unsigned n = 0; perf->rings[feed] && n < perf->cpus; n++)
 			sampler_read_ring(sampler, &perf->rings[feed][n], fullest);
 	perf_grow(perf);
-	for (unsigned n = 0; n < perf->cpus; n++)
+	for (unsigned n = 0; n < perf->cpus && !sampler->take; n++)
 		samples_lost(&sampler->samples, n, lost_so_far(sampler, n) + sampler->offcpu_lost[n]);
 	if (++sampler->uncommitted >= sampler->commit_rounds)
 		sampler_commit(sampler);
 	write_ledger(sampler);
+}
+
+uint64_t sampler_lost(const struct sampler *sampler)
+{
+	const uint64_t *by_cause = sampler->totals.ledgers[SAMPLER_SAMPLES].lost;
+	uint64_t lost = 0, counted = 0;
+
+	for (unsigned cause = WIRE_SAMPLE_KEPT + 1; cause < WIRE_SAMPLE_LOSSES; cause++)
+		lost += by_cause[cause];
+	for (unsigned n = 0; n < sampler->perf.cpus; n++)
+		lost += perf_lost(&sampler->perf, PERF_SAMPLES, n, &counted);
+	return lost;
+}
+
+void sampler_forget(struct sampler *sampler)
+{
+	stacks_free(&sampler->stacks);
+	stacks_init(&sampler->stacks, &sampler->stacks_table);
+	budget_again(&sampler->images.budget, BUDGET_STACKS);
 }
 
 static void sampler_stop(struct sampler *sampler)

@@ -24,6 +24,13 @@ int sampler_open_preload(struct sampler *sampler, struct session *session, const
 			 char *why, size_t bytes);
 
 /*
+ * sampler_open_live - the same without a session and a trace: @take gets each sample instead. Begin with sampler_begin(), without a
+ * directory (-1); end with sampler_close().
+ */
+int sampler_open_live(struct sampler *sampler, const struct perf_options *options, sampler_take *take,
+		      void *data, char *why, size_t bytes);
+
+/*
  * sampler_begin - start sampling and writing.
  * @directory: of the trace, which has its metadata; the caller closes it
  * Return: 0 or -errno; then sampler_close().
@@ -49,6 +56,12 @@ void sampler_keep(struct sampler *sampler, unsigned chunk, bool names, unsigned 
  * Return: 0 or the first write error.
  */
 int sampler_next(struct sampler *sampler, int directory, struct sampler_totals *totals);
+
+/* sampler_lost - samples that a live sampler has lost so far. */
+uint64_t sampler_lost(const struct sampler *sampler);
+
+/* sampler_forget - from time to time: free the stacks of a live sampler, which are new from then on. */
+void sampler_forget(struct sampler *sampler);
 
 /* sampler_finish - read the rest, and finish the trace; then sampler_close(). Return: 0 or the first write error. */
 int sampler_finish(struct sampler *sampler, struct sampler_totals *totals);

@@ -73,7 +73,9 @@ void sampler_put_sample(struct sampler *sampler, unsigned cpu, const struct reco
 	struct attributed context = { .ends = WIRE_TRUNCATIONS };
 	enum wire_sample loss = sampler_attribute(sampler, record, &context);
 
-	if (!loss)
+	if (!loss && sampler->take)
+		sampler->take(sampler->data, &context);
+	else if (!loss)
 		loss = sampler_put_record(
 			sampler, SAMPLER_SAMPLES, cpu,
 			&(struct samples_record){ .id = sampler->events[SAMPLER_SAMPLES],

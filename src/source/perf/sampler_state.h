@@ -4,6 +4,8 @@
  * profile_file.c writes the ledger, sampler.c calls them.
  *
  * The ledger, of samples and of waits alike: received = attributed + lost, by cause.
+ *
+ * A live sampler has a ->take, and neither a session nor files: its tables only give numbers.
  */
 #ifndef BURIN_SOURCE_PERF_SAMPLER_STATE_H
 #define BURIN_SOURCE_PERF_SAMPLER_STATE_H
@@ -47,12 +49,17 @@ struct sampler_totals {
 	uint64_t bytes;		 /* of streams and tables */
 };
 
+/* A sample for a live sampler, in order of time. @context: its stack's nodes are in ->stacks until sampler_forget() */
+typedef void sampler_take(void *data, const struct attributed *context);
+
 struct sampler {
 	struct perf perf;
 	struct preload_reader
 		preload; /* if ->by_preload: the source of samples, instead of the kernel's rings */
 	bool by_preload;
 	struct session *session;
+	sampler_take *take;
+	void *data;
 	uint16_t events[SAMPLER_KINDS]; /* their ids */
 	char limit[200];		/* what was not permitted, or "" */
 	int directory;			/* of the trace; our own descriptor */

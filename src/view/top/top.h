@@ -61,9 +61,22 @@ struct top_span {
 	const char *name;
 };
 
+/* A function that ran. */
+struct top_function {
+	uint64_t count, run; /* samples, and the ns for which they stand */
+	uint64_t whole;	     /* ns of the interval */
+	const char *function;
+	const char *image; /* the last part of its path */
+};
+
 /* The rows of a screen. */
 struct top_rows {
 	uint64_t interval; /* ns */
+	const struct top_function *functions;
+	size_t function_count;
+	bool sampling;			/* there are samples */
+	uint64_t samples, samples_lost; /* in their interval */
+	const char *function_note;	/* what is missing of them, or "" */
 	const struct top_event *events;
 	size_t event_count;
 	const struct top_span *spans;
@@ -91,7 +104,15 @@ void top_events_text(const struct top_rows *rows, uint64_t limit, bool color, st
 /* top_all_events_text - also those that are off and had no records. */
 void top_all_events_text(const struct top_rows *rows, uint64_t limit, bool color, struct view_buffer *out);
 
-/* top_losses_text - a line: how many records were written, and how many of them were lost, by cause. */
+/* top_functions_text - the functions that ran, by samples; nothing if there are none. */
+void top_functions_text(const struct top_rows *rows, uint64_t limit, bool color, struct view_buffer *out);
+/* top_functions_json - the members "samples", "samples_lost" and "functions", if there are samples. */
+void top_functions_json(const struct top_rows *rows, struct json *json);
+
+/*
+ * top_losses_text - a line: how many records were written, and how many of them were lost, by cause. Another one: the same of samples,
+ * or why there are none.
+ */
 void top_losses_text(const struct top_rows *rows, struct view_buffer *out);
 
 /* top_live_json - the members of all these. */

@@ -36,6 +36,20 @@ static int top_threads_by_name(const void *one, const void *other)
 		       ?: top_threads_by_tid(one, other);
 }
 
+static int top_functions_by_name(const void *one, const void *other)
+{
+	const struct top_function *a = one, *b = other;
+
+	return strcmp(a->function, b->function) ?: strcmp(a->image, b->image);
+}
+
+static int top_functions_by_image(const void *one, const void *other)
+{
+	const struct top_function *a = one, *b = other;
+
+	return strcmp(a->image, b->image) ?: number_order(b->count, a->count) ?: strcmp(a->function, b->function);
+}
+
 /* clang-format off */
 #define TOP_ORDER(function, row, first, last) \
 	static int function(const void *one, const void *other) \
@@ -50,6 +64,7 @@ TOP_ORDER(top_spans_by_p99, struct top_span, p99, top_spans_by_name)
 TOP_ORDER(top_spans_by_max, struct top_span, max, top_spans_by_name)
 TOP_ORDER(top_spans_by_open, struct top_span, open, top_spans_by_name)
 TOP_ORDER(top_events_by_count, struct top_event, count, top_events_by_name)
+TOP_ORDER(top_functions_by_count, struct top_function, count, top_functions_by_name)
 TOP_ORDER(top_threads_by_run, struct top_thread, shares.run, top_threads_by_tid)
 TOP_ORDER(top_threads_by_queued, struct top_thread, shares.queued, top_threads_by_tid)
 TOP_ORDER(top_threads_by_cpu, struct top_thread, cpu_ns, top_threads_by_tid)
@@ -69,13 +84,18 @@ static const struct top_order top_span_orders[] = { { "rate", top_spans_by_count
 static const struct top_order top_event_orders[] = { { "rate", top_events_by_count },
 						     { "name", top_events_by_name },
 						     { 0 } };
+static const struct top_order top_function_orders[] = { { "CPU", top_functions_by_count },
+							{ "name", top_functions_by_name },
+							{ "image", top_functions_by_image },
+							{ 0 } };
 static const struct top_order top_thread_orders[] = {
 	{ "CPU", top_threads_by_run },	 { "queued", top_threads_by_queued }, { "time", top_threads_by_cpu },
 	{ "name", top_threads_by_name }, { "tid", top_threads_by_tid },	      { 0 }
 };
-static const struct top_order *const top_orders[TOP_VIEWS] = {
-	[TOP_SPANS] = top_span_orders, [TOP_EVENTS] = top_event_orders, [TOP_THREADS] = top_thread_orders
-};
+static const struct top_order *const top_orders[TOP_VIEWS] = { [TOP_SPANS] = top_span_orders,
+							       [TOP_EVENTS] = top_event_orders,
+							       [TOP_FUNCTIONS] = top_function_orders,
+							       [TOP_THREADS] = top_thread_orders };
 
 static const struct top_order *top_order_at(enum top_view view, unsigned number)
 {
@@ -106,6 +126,11 @@ static const char *top_span_text(const void *row)
 static const char *top_event_text(const void *row)
 {
 	return ((const struct top_event *)row)->name;
+}
+
+static const char *top_function_text(const void *row)
+{
+	return ((const struct top_function *)row)->function;
 }
 
 static const char *top_thread_text(const void *row)
@@ -139,14 +164,17 @@ bool top_choose(const struct top_rows *rows, const struct top_choice *choice, st
 				 choice, TOP_SPANS);
 	chosen->events = top_copy(rows->events, &chosen->event_count, sizeof(*rows->events), top_event_text,
 				  choice, TOP_EVENTS);
+	chosen->functions = top_copy(rows->functions, &chosen->function_count, sizeof(*rows->functions),
+				     top_function_text, choice, TOP_FUNCTIONS);
 	chosen->threads = top_copy(rows->threads, &chosen->thread_count, sizeof(*rows->threads),
 				   top_thread_text, choice, TOP_THREADS);
-	return chosen->spans && chosen->events && chosen->threads;
+	return chosen->spans && chosen->events && chosen->functions && chosen->threads;
 }
 
 void top_chosen_free(struct top_rows *chosen)
 {
 	free((void *)chosen->spans);
 	free((void *)chosen->events);
+	free((void *)chosen->functions);
 	free((void *)chosen->threads);
 }

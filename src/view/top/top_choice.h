@@ -9,6 +9,7 @@ enum top_view {
 	TOP_OVERVIEW, /* the first rows of all others */
 	TOP_SPANS,
 	TOP_EVENTS,
+	TOP_FUNCTIONS,
 	TOP_THREADS,
 	TOP_VIEWS
 };

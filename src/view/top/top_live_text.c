@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Events, spans and losses; see top.h. */
+/* Events, spans, functions and losses; see top.h. */
 #include "base/text.h"
 #include "view/table.h"
 #include "view/top/top.h"
@@ -8,6 +8,7 @@
 enum {
 	TOP_LIVE_NAME,
 	TOP_LIVE_STATE,
+	TOP_LIVE_IMAGE,
 };
 
 static const char *top_event_name(const void *data, const void *row, unsigned part)
@@ -24,6 +25,21 @@ static const char *top_span_name(const void *data, const void *row, unsigned par
 	(void)part;
 	return ((const struct top_span *)row)->name;
 }
+
+static const char *top_function_name(const void *data, const void *row, unsigned part)
+{
+	const struct top_function *function = row;
+
+	(void)data;
+	return part == TOP_LIVE_IMAGE ? function->image : function->function;
+}
+
+static const struct column top_function_columns[] = {
+	COLUMN("run_ns", "CPU", SHARE, 7, struct top_function, run,
+	       .whole = offsetof(struct top_function, whole)),
+	COLUMN("samples", "SAMPLES", COUNT, 9, struct top_function, count),
+	{ 0 },
+};
 
 static const struct column top_event_columns[] = {
 	COLUMN("per_s", "PER S", COUNT, 12, struct top_event, per_s),
@@ -67,6 +83,19 @@ static struct table top_spans_table(const struct top_rows *rows, bool color)
 			       .color = color };
 }
 
+static struct table top_functions_table(const struct top_rows *rows, bool color)
+{
+	return (struct table){ .names = { COLUMN_NAME("function", TEXT, TOP_LIVE_NAME),
+					  COLUMN_NAME("image", TEXT, TOP_LIVE_IMAGE) },
+			       .name_count = 2,
+			       .columns = top_function_columns,
+			       .rows = rows->functions,
+			       .count = rows->function_count,
+			       .size = sizeof(struct top_function),
+			       .name = top_function_name,
+			       .color = color };
+}
+
 static void top_live_table(struct table *table, uint64_t limit, struct view_buffer *out)
 {
 	const size_t all = table->count;
@@ -103,7 +132,39 @@ void top_all_events_text(const struct top_rows *rows, uint64_t limit, bool color
 	top_live_table(&table, limit, out);
 }
 
-void top_losses_text(const struct top_rows *rows, struct view_buffer *out)
+void top_functions_text(const struct top_rows *rows, uint64_t limit, bool color, struct view_buffer *out)
+{
+	struct table table = top_functions_table(rows, color);
+
+	top_live_table(&table, limit, out);
+}
+
+void top_functions_json(const struct top_rows *rows, struct json *json)
+{
+	const struct table table = top_functions_table(rows, false);
+
+	if (!rows->sampling)
+		return;
+	json_u64(json, "samples", rows->samples);
+	json_u64(json, "samples_lost", rows->samples_lost);
+	table_json(&table, json, "functions");
+}
+
+static void top_samples_text(const struct top_rows *rows, struct view_buffer *out)
+{
+	char text[2][TEXT_SHORT];
+
+	if (rows->sampling && rows->samples_lost)
+		view_buffer_print(out, "%s samples, and %s lost\n", text_count(text[0], rows->samples),
+				  text_count(text[1], rows->samples_lost));
+	else if (rows->samples)
+		view_buffer_print(out, "%s sample%s, none lost\n", text_count(text[0], rows->samples),
+				  text_plural(rows->samples));
+	if (rows->function_note && *rows->function_note)
+		view_buffer_print(out, "%s\n", rows->function_note);
+}
+
+static void top_records_text(const struct top_rows *rows, struct view_buffer *out)
 {
 	char text[TEXT_SHORT];
 	bool any = false;
@@ -122,6 +183,12 @@ void top_losses_text(const struct top_rows *rows, struct view_buffer *out)
 		any = true;
 	}
 	view_buffer_print(out, "%s\n", any ? "" : ", none lost");
+}
+
+void top_losses_text(const struct top_rows *rows, struct view_buffer *out)
+{
+	top_records_text(rows, out);
+	top_samples_text(rows, out);
 }
 
 void top_live_json(const struct top_rows *rows, struct json *json)
