@@ -71,11 +71,22 @@ static int time_partition_collect(const struct burin_trace *trace, uint64_t from
 	return 0;
 }
 
-ssize_t read_time_partition(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t bytes,
-			    uint64_t **bounds)
+/* The bytes of a span. */
+static uint64_t time_partition_bytes(const struct points *points, uint64_t least, uint64_t most)
+{
+	uint64_t sum = 0;
+
+	for (size_t n = 0; n < points->count; n++)
+		sum += points->list[n].bytes;
+	sum /= READ_SPANS;
+	return sum < least ? least : sum > most ? most : sum;
+}
+
+ssize_t read_time_partition(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t least,
+			    uint64_t most, uint64_t **bounds)
 {
 	struct points points = { .count = 0 };
-	uint64_t gathered = 0, last = from;
+	uint64_t gathered = 0, last = from, bytes;
 	ssize_t spans = 1;
 
 	*bounds = NULL;
@@ -83,6 +94,7 @@ ssize_t read_time_partition(const struct burin_trace *trace, uint64_t from, uint
 		free(points.list);
 		return -ENOMEM;
 	}
+	bytes = time_partition_bytes(&points, least, most);
 	*bounds = calloc(points.count + 2, sizeof(**bounds));
 	if (!*bounds) {
 		free(points.list);

@@ -376,13 +376,17 @@ uint64_t read_history_dropped(const struct burin_trace *trace);
 int read_cursor_span(struct burin_cursor *cursor, uint64_t from, uint64_t to);
 
 /* ---- time_partition.c */
+enum {
+	READ_SPANS = 32,
+};
+
 /*
- * Cuts the time from..to (exclusive; 0: no end) into spans with about `bytes` of records each, by the index
- * alone. Span n is from bounds[n] to bounds[n + 1]; the caller frees bounds. Return: the number of spans, at
+ * Cuts the time from..to (exclusive; 0: no end) into spans of records, by the index alone: READ_SPANS of about `least` bytes or
+ * more each, or more of about `most`. So a short time has spans for several threads, too. Span n is from bounds[n] to bounds[n + 1]; the caller frees bounds. Return: the number of spans, at
  * least 1, or -ENOMEM.
  */
-ssize_t read_time_partition(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t bytes,
-			    uint64_t **bounds);
+ssize_t read_time_partition(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t least,
+			    uint64_t most, uint64_t **bounds);
 
 /* ---- count_records.c */
 struct read_thread_count {

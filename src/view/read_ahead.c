@@ -122,7 +122,7 @@ int read_ahead_open(struct read_ahead **result, const struct read_ahead_work *wo
 	if (!ahead)
 		return -ENOMEM;
 	ahead->work = *work;
-	count = read_time_partition(work->trace, work->from, work->to,
+	count = read_time_partition(work->trace, work->from, work->to, bytes,
 				    bytes < SLICE_BYTES ? SLICE_BYTES : bytes, &ahead->bounds);
 	if (count < 0) {
 		free(ahead);

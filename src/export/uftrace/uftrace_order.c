@@ -433,7 +433,7 @@ static int read_backwards(struct uftrace_order *order)
 	struct burin_cursor *cursor = NULL;
 	struct items items = { .count = 0 };
 	uint64_t *bounds = NULL;
-	const ssize_t spans = read_time_partition(order->trace, 0, 0, SPAN_BYTES, &bounds);
+	const ssize_t spans = read_time_partition(order->trace, 0, 0, SPAN_BYTES, SPAN_BYTES, &bounds);
 	int result = spans < 0 ? (int)spans : burin_cursor_open(&cursor, order->trace, NULL);
 
 	for (ssize_t n = spans - 1; !result && n >= 0; n--)

@@ -134,7 +134,7 @@ static int dump_run(struct dump_job *job)
 		bytes = SLICE_BYTES;
 	if (dump->limit && dump->limit < 10000)
 		bytes = SLICE_BYTES_FEW;
-	slices = read_time_partition(job->trace, dump->from, dump->to, bytes, &job->bounds);
+	slices = read_time_partition(job->trace, dump->from, dump->to, bytes, bytes, &job->bounds);
 	if (slices < 0)
 		return (int)slices;
 	for (unsigned n = 0; n < dump->threads; n++)

@@ -61,7 +61,8 @@ static int replay_cut(struct replay_job *job)
 
 	if (bytes < SLICE_BYTES)
 		bytes = SLICE_BYTES;
-	slices = read_time_partition(job->trace, job->replay->from, job->replay->to, bytes, &job->bounds);
+	slices = read_time_partition(job->trace, job->replay->from, job->replay->to, bytes, bytes,
+				     &job->bounds);
 	if (slices < 0)
 		return (int)slices;
 	job->slices = (size_t)slices;
