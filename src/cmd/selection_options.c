@@ -11,6 +11,8 @@
 
 static const char *from, *to;
 
+struct view_where_fault cmd_where_fault;
+
 const struct cmd_option cmd_time_options[] = {
 	OPTION_TEXT("--from TIME", &from,
 		    "from this time on: seconds since the first record, a local time, or @ and seconds since "
@@ -134,12 +136,26 @@ int cmd_times_since(const struct burin_trace *trace, uint64_t begin, uint64_t *f
 	return 0;
 }
 
-int cmd_where_failed(const struct view_where_fault *fault)
+/* How to choose where a condition is tested. */
+static const char *where_hint(void)
 {
+	return cmd_where_fault.of_tasks ? "threads have $pid, $tid, $thread and $program"
+					: "'GLOB: EXPR' is for these names only";
+}
+
+int cmd_where_failed(void)
+{
+	const struct view_where_fault *fault = &cmd_where_fault;
+
 	if (!fault->event)
-		return cmd_usage("--where: no selected event of the trace matches %s", fault->text);
-	cmd_failed("%s: %s; choose events by --event, or by 'GLOB: EXPR'", fault->event,
-		   fault->fault.message);
+		return cmd_usage("--where: nothing that is selected matches %s", fault->text);
+	if (!*fault->event)
+		cmd_failed("--where: %s", fault->fault.message);
+	else if (fault->end)
+		cmd_failed("%s: %s; %s: %s; %s", fault->event, fault->fault.message, fault->end,
+			   fault->end_fault.message, where_hint());
+	else
+		cmd_failed("%s: %s; %s", fault->event, fault->fault.message, where_hint());
 	filter_error_print(stderr, fault->text, &fault->fault);
 	return CMD_USAGE;
 }

@@ -7,14 +7,15 @@
 #include "cmd/option_table.h"
 #include "view/records/where.h"
 
-/* --where: conditions of records, struct view_globs. */
-#define CMD_WHERE(target)                                                                     \
-	OPTION_LIST("-w, --where EXPR", (target),                                             \
-		    "only records of which EXPR is true, such as 'ms > 20 && $pid == 4711'; " \
-		    "'GLOB: EXPR' is for the events of these names; may be repeated. See "    \
-		    "burin-enable(1)")
+/* --where: conditions of records, struct view_globs. Behind it: its help, and other members of the option. */
+#define CMD_WHERE(target, ...) OPTION_LIST("-w, --where EXPR", (target), __VA_ARGS__)
+#define CMD_WHERE_RECORDS                                                         \
+	"only records of which EXPR is true, such as 'ms > 20 && $pid == 4711'; " \
+	"'GLOB: EXPR' is for the events of these names; may be repeated. See burin-enable(1)"
+/* Why conditions do not fit; those of all views are reported there. */
+extern struct view_where_fault cmd_where_fault;
 /* cmd_where_failed - report conditions that do not fit. Return: CMD_USAGE. */
-int cmd_where_failed(const struct view_where_fault *fault);
+int cmd_where_failed(void);
 
 /* --from and --to. */
 extern const struct cmd_option cmd_time_options[];

@@ -34,6 +34,13 @@ bool filter_condition_fits(const char *condition, const char *event)
 	return strcmp(glob, event) == 0 || glob_match(glob, event);
 }
 
+const char *filter_condition_expression(const char *condition)
+{
+	const char *expression = condition + glob_bytes(condition);
+
+	return expression + strspn(expression, " \t\n");
+}
+
 /* Append an expression to those before it. Return: false: they are too long. */
 static bool append_condition(char *out, const char *expression)
 {
@@ -57,8 +64,7 @@ int filter_conditions_join(const char *const *conditions, const char *event, cha
 	for (; *conditions; conditions++) {
 		if (!filter_condition_fits(*conditions, event))
 			continue;
-		last = *conditions + glob_bytes(*conditions);
-		last += strspn(last, " \t\n");
+		last = filter_condition_expression(*conditions);
 		if (filter_check(last, &fault) != 0) {
 			count = 1;
 			break;

@@ -16,6 +16,9 @@ enum {
 /* filter_condition_fits - whether a condition is for the event of this name. */
 bool filter_condition_fits(const char *condition, const char *event);
 
+/* filter_condition_expression - what is behind the glob of a condition. */
+const char *filter_condition_expression(const char *condition);
+
 /*
  * filter_conditions_join - one expression of all conditions of an event; if one of them is no expression, that one.
  * @conditions: the last one is NULL

@@ -7,7 +7,7 @@
 #include "cmd/live/hist_options.h"
 #include "cmd/live/live_counts.h"
 
-static struct view_globs where;
+static struct view_conditions where;
 static const char *by;
 static bool as_json, as_csv;
 static struct hist_options asked = { .where = &where };
@@ -18,7 +18,7 @@ static const struct cmd_option table[] = {
 	OPTION_TEXT("-b, --by WORD,...", &by,
 		    "a row for each value of these fields; also program, thread, pid, tid and cpu"),
 	OPTION_LIST(
-		"-w, --where EXPR", &where,
+		"-w, --where EXPR", &where.list,
 		"count only events of which EXPR is true, such as 'ret < 0'; 'GLOB: EXPR' is for those of "
 		"these names; may be repeated. See burin-kernel(7)"),
 	OPTION_DURATION("--every TIME", &asked.every_ns, 1,

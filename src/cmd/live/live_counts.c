@@ -274,7 +274,7 @@ static int live_open(struct live *live)
 		&live->counts,
 		&(struct kernel_counts_options){
 			.globs = live_counts.globs.globs,
-			.where = wanted->hist->where->count ? wanted->hist->where->globs : none,
+			.where = wanted->hist->where->list.count ? wanted->hist->where->list.globs : none,
 			.field = wanted->times ? NULL : wanted->hist->field,
 			.by = wanted->hist->by,
 			.by_count = wanted->hist->by_count,

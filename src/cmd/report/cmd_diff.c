@@ -85,7 +85,7 @@ static int add_samples(struct compare *compare, const char *path, bool *read)
 
 static int add_spans(struct compare *compare, const struct cmd_calls *opened, const char *path)
 {
-	const struct span_choice choice = { .names = &names };
+	const struct span_choice choice = { .names = &names, .where = &opened->filter.where };
 	const int error = compare_spans(compare, opened->trace, &choice, &opened->filter, cmd_threads());
 
 	return error ? cmd_spans_failed(path, error, &names, "") : 0;

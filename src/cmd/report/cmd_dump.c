@@ -13,8 +13,7 @@
 #include "view/records/dump.h"
 
 static bool syscalls;
-static struct view_where_fault fault;
-static struct view_dump dump = { .file = STDOUT_FILENO, .fault = &fault };
+static struct view_dump dump = { .file = STDOUT_FILENO, .where.fault = &cmd_where_fault };
 
 static const struct cmd_option table[] = {
 	OPTION_FLAG("--syscalls", &syscalls,
@@ -26,7 +25,7 @@ static const struct cmd_option table[] = {
 		"with --syscalls: print descriptors as numbers, also where the calls of the trace show what "
 		"they refer to"),
 	OPTION_LIST("-e, --event GLOB", &dump.events, "only events whose name matches; may be repeated"),
-	CMD_WHERE(&dump.where),
+	CMD_WHERE(&dump.where.list, CMD_WHERE_RECORDS),
 	OPTION_LIST("-f, --function GLOB", &dump.functions,
 		    "only calls of functions whose name matches; may be repeated"),
 	OPTION_NUMBERS("-p, --pid N,...", &dump.pids, UINT32_MAX - 1, "only these processes"),
@@ -45,20 +44,35 @@ static const struct cmd_option table[] = {
 	{ 0 },
 };
 
+static int cmd_dump_print(const struct burin_trace *trace, const char *path, const struct cmd_faults *faults)
+{
+	const int error = syscalls ? view_syscall_dump(trace, &dump) : view_dump(trace, &dump);
+	const char *lack = syscalls && !dump.without_paths ? descriptor_calls_lack(trace) : NULL;
+	int result;
+
+	if (error == -EDOM)
+		return cmd_where_failed();
+	result = error == -ENODATA ? cmd_usage("%s: the trace has no system calls; record some with: burin "
+					       "record -k 'syscalls:*' -- COMMAND",
+					       path)
+				   : cmd_written(error);
+	if (lack)
+		cmd_note("Descriptors have no paths: %s\n", lack);
+	cmd_losses_foot(trace, faults, path);
+	return faults->count ? CMD_FAULTS : result;
+}
+
 static int cmd_dump_run(char **operands)
 {
 	struct cmd_faults faults = { .show_max = 10 };
 	struct burin_trace *trace = NULL;
-	int result = cmd_open(&trace, operands[0], &faults), error;
-	const char *lack;
+	int result = cmd_open(&trace, operands[0], &faults);
 
 	dump.threads = cmd_threads();
 	dump.style.color = !dump.style.json && cmd_color(STDOUT_FILENO);
 	if (!result && syscalls &&
-	    (dump.correlations.count || dump.functions.count || dump.names || dump.style.stacks ||
-	     dump.where.count))
+	    (dump.correlations.count || dump.functions.count || dump.names || dump.style.stacks))
 		result = cmd_usage("--syscalls: remove %s", dump.correlations.count ? "--correlation"
-							    : dump.where.count	    ? "--where"
 							    : dump.functions.count  ? "--function"
 							    : dump.names	    ? "--names"
 										    : "--stacks");
@@ -69,21 +83,8 @@ static int cmd_dump_run(char **operands)
 				   "--context");
 	if (!result)
 		result = cmd_times(trace, &dump.from, &dump.to);
-	if (!result) {
-		error = syscalls ? view_syscall_dump(trace, &dump) : view_dump(trace, &dump);
-		result = error == -EINVAL ? cmd_where_failed(&fault)
-			 : error == -ENODATA
-				 ? cmd_usage("%s: the trace has no system calls; record some with: burin "
-					     "record -k 'syscalls:*' -- COMMAND",
-					     operands[0])
-				 : cmd_written(error);
-		lack = syscalls && !dump.without_paths ? descriptor_calls_lack(trace) : NULL;
-		if (lack)
-			cmd_note("Descriptors have no paths: %s\n", lack);
-		cmd_losses_foot(trace, &faults, operands[0]);
-		if (faults.count)
-			result = CMD_FAULTS;
-	}
+	if (!result)
+		result = cmd_dump_print(trace, operands[0], &faults);
 	burin_trace_close(trace);
 	return result;
 }

@@ -12,12 +12,12 @@
 #include "cmd/selection_options.h"
 #include "view/hist/hist.h"
 
-static struct view_globs events, where;
+static struct view_globs events;
 static bool live, latency;
 static const char *by;
 static bool as_json, as_csv;
-static struct view_where_fault fault;
-static struct hist_options asked = { .events = &events, .where = &where, .fault = &fault };
+static struct view_conditions where = { .fault = &cmd_where_fault };
+static struct hist_options asked = { .events = &events, .where = &where };
 static struct view_report report = { .limit = 50 };
 
 static const struct cmd_option table[] = {
@@ -29,7 +29,7 @@ static const struct cmd_option table[] = {
 		    "a row for each value of these fields; also program, thread, pid, tid and cpu"),
 	OPTION_DURATION("--every TIME", &asked.every_ns, 1,
 			"a row for each interval of this length, such as 100ms or 1s"),
-	CMD_WHERE(&where),
+	CMD_WHERE(&where.list, CMD_WHERE_RECORDS),
 	OPTION_GROUP(cmd_time_options),
 	OPTION_FLAG("--live", &live, "count events of the kernel, in the kernel, while something runs"),
 	OPTION_FLAG("--latency", &latency, "with --live: how long system calls take, in ns"),
@@ -44,8 +44,8 @@ static const struct cmd_option table[] = {
 /* Return: the exit code. */
 static int hist_failed(const char *path, int error)
 {
-	if (error == -EINVAL)
-		return cmd_where_failed(&fault);
+	if (error == -EDOM)
+		return cmd_where_failed();
 	if (error == -E2BIG)
 		return cmd_usage("more than %u rows; give a longer --every, or other words in --by",
 				 (unsigned)HIST_ROWS_MAX);

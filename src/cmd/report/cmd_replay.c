@@ -11,7 +11,7 @@
 #include "view/calls/replay/replay.h"
 #include "view/summary/summary.h"
 
-static struct view_replay replay = { .file = STDOUT_FILENO };
+static struct view_replay replay = { .file = STDOUT_FILENO, .where.fault = &cmd_where_fault };
 static bool no_pager;
 
 static const struct cmd_option table[] = {
@@ -28,6 +28,10 @@ static const struct cmd_option table[] = {
 	OPTION_FLAG("--no-events", &replay.no_events, "leave out events and samples"),
 	OPTION_NUMBERS("-p, --pid N,...", &replay.pids, UINT32_MAX - 1, "only these processes"),
 	OPTION_NUMBERS("-t, --tid N,...", &replay.tids, UINT32_MAX - 1, "only these threads"),
+	CMD_WHERE(
+		&replay.where.list,
+		"only calls, events and samples of which EXPR is true, such as '$cpu == 1'; 'GLOB: EXPR' is "
+		"for those of these names, such as 'http.*: ms > 20'; may be repeated. See burin-enable(1)"),
 	OPTION_GROUP(cmd_time_options),
 	OPTION_NUMBER("-n, --limit N", &replay.limit, 1, UINT64_MAX, "print at most N lines"),
 	OPTION_FLAG("-a, --absolute", &replay.style.absolute,
@@ -43,6 +47,8 @@ static int cmd_replay_status_of(const struct burin_trace *trace, int result, con
 {
 	if (result == -ENODATA)
 		return cmd_no_calls(trace, path);
+	if (result == -EDOM)
+		return cmd_where_failed();
 	if (result == -ENOENT)
 		return cmd_usage(
 			"%s: no recorded call of a function %s; burin report --calls lists functions", path,

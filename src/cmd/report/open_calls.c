@@ -4,12 +4,16 @@
 
 #include "cmd/report/open_calls.h"
 
-static struct view_profile_filter selected;
+static struct view_profile_filter selected = { .where.fault = &cmd_where_fault };
 
 const struct cmd_option cmd_calls_options[] = {
 	OPTION_NUMBERS("-p, --pid N,...", &selected.pids, UINT32_MAX - 1, "only these processes"),
 	OPTION_LIST("--program GLOB", &selected.programs, "only programs of this name; may be repeated"),
 	OPTION_LIST("--thread GLOB", &selected.threads, "only threads of this name; may be repeated"),
+	CMD_WHERE(&selected.where.list,
+		  "only calls of which EXPR is true, such as '$thread == \"worker\"', and, with recorded "
+		  "arguments, 'size > 4K'; 'GLOB: EXPR' is for those of these names; may be repeated. See "
+		  "burin(1) and burin-enable(1)"),
 	OPTION_GROUP(cmd_time_options),
 	{ 0 },
 };
@@ -34,7 +38,7 @@ int cmd_calls_failed(const struct burin_trace *trace, const char *path, int resu
 {
 	if (result == -ENODATA)
 		return cmd_no_calls(trace, path);
-	return cmd_failed("%s: %s", path, cmd_error(result));
+	return result == -EDOM ? cmd_where_failed() : cmd_failed("%s: %s", path, cmd_error(result));
 }
 
 int cmd_calls_close(struct cmd_calls *calls, const char *path, int result)

@@ -18,7 +18,7 @@ enum {
 	PROGRAMS_MAX = 8, /* listed in a message */
 };
 
-static struct view_profile_filter selected;
+static struct view_profile_filter selected = { .where.fault = &cmd_where_fault };
 
 unsigned cmd_inline = CMD_INLINE_FOLD;
 const char *const cmd_inline_names[] = { [CMD_INLINE_FOLD] = "fold", [CMD_INLINE_SHOW] = "show", NULL };
@@ -38,6 +38,11 @@ const struct cmd_option cmd_profile_options[] = {
 		    .given = cmd_profile_given),
 	OPTION_LIST("--symbol GLOB", &selected.symbols, "only stacks with this function; may be repeated",
 		    .given = cmd_profile_given),
+	CMD_WHERE(&selected.where.list,
+		  "only samples, calls, spans or system calls of which EXPR is true, such as '$cpu == 1' or "
+		  "'status >= 500'; 'GLOB: EXPR' is for those of these names; may be repeated. See burin(1) "
+		  "and burin-enable(1)",
+		  .given = cmd_profile_given),
 	OPTION_GROUP(cmd_time_options),
 	{ 0 },
 };
@@ -121,6 +126,8 @@ static int open_profile_count_calls(struct cmd_profile *profile, const char *pat
 	result = call_profile_make(&profile->counted, profile->trace, filter, cmd_threads());
 	if (result == -ENODATA)
 		return cmd_no_calls(profile->trace, path);
+	if (result == -EDOM)
+		return cmd_where_failed();
 	return result ? cmd_failed("%s: %s", path, cmd_error(result)) : 0;
 }
 
@@ -189,10 +196,13 @@ int cmd_profile_open(struct cmd_profile *profile, const char *path)
 		if (result)
 			return result;
 		filter->windows = &profile->windows;
+		filter->where.list.count = 0; /* they chose spans */
 	}
 	result = view_profile_make(&profile->counted, profile->trace, filter);
 	if (result == -ENODATA)
 		return no_samples(profile->trace, path);
+	if (result == -EDOM)
+		return cmd_where_failed();
 	if (result)
 		return cmd_failed("%s: %s", path, cmd_error(result));
 	result = open_profile_check_events(profile, path);

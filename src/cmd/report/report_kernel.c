@@ -17,6 +17,8 @@ static int report_kernel_write(struct view_buffer *out, const char *path, int er
 	if (error == -ENODATA)
 		return cmd_usage("%s: the trace has no %s; record some with: burin record %s -- COMMAND",
 				 path, what, option);
+	if (error == -EDOM)
+		return cmd_where_failed();
 	return error ? cmd_failed("%s: %s", path, cmd_error(error))
 		     : cmd_profile_write(out, dup(STDOUT_FILENO), NULL);
 }

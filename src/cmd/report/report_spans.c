@@ -230,6 +230,7 @@ int report_spans(const char *path, const struct report_spans *options, const str
 		result = cmd_usage("--symbol is for samples and calls; --span selects spans");
 	if (!result) {
 		counted.filter = &opened.filter;
+		counted.choice.where = &opened.filter.where;
 		error = options->slowest
 				? print_slowest(path, opened.trace, options, report, &counted, &missing, &out)
 				: print_counted(opened.trace, options, report, &counted, &columns, order,

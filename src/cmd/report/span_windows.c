@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/selection_options.h"
 
 enum {
 	SLOWEST_MAX = 1000,
@@ -33,6 +34,8 @@ int cmd_slowest_parse(const char *text, struct span_pick_options *pick)
 
 int cmd_spans_failed(const char *path, int error, const struct view_globs *names, const char *missing)
 {
+	if (error == -EDOM)
+		return cmd_where_failed();
 	if (error == -EINVAL)
 		return cmd_usage(
 			"--pair: the trace has no event %s with the fields of the pair; burin info %s "
@@ -69,7 +72,7 @@ int cmd_span_windows(struct view_windows *windows, const struct burin_trace *tra
 		     const struct view_globs *names, const char *slowest,
 		     const struct view_profile_filter *filter)
 {
-	const struct span_options spans = { .choice = { .names = names },
+	const struct span_options spans = { .choice = { .names = names, .where = &filter->where },
 					    .filter = filter,
 					    .threads = cmd_threads() };
 	struct span_pick_options chosen = { .spans = &spans, .max = SIZE_MAX, .count = UINT64_MAX };

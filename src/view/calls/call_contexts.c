@@ -182,16 +182,21 @@ static int call_contexts_merge(struct merger *merger, const struct view_profile_
 					      .leave = call_contexts_leave_call,
 					      .free_stack = free,
 					      .data = merger };
-	const struct call_walk_options options = {
+	struct call_walk_options options = {
 		.from = filter->from, .to = filter->to, .threads = threads, .tids = &contexts->threads
 	};
+	struct view_where *where = NULL;
 	int result = call_contexts_find_keys(merger);
 
 	if (!result && !array_reserve_zeroed(contexts->nodes, contexts->room, 1))
 		result = -ENOMEM;
 	contexts->count = 1;
 	if (!result)
+		result = call_where_make(&where, contexts->trace, contexts->calls, &filter->where);
+	options.where = where;
+	if (!result)
 		result = call_walk(contexts->trace, contexts->calls, &options, &visitor);
+	view_where_free(where);
 	if (!result)
 		result = merger->result;
 	return result ? result : link_nodes(contexts);

@@ -17,6 +17,7 @@ enum {
 struct call_spans {
 	struct read_ahead *ahead;
 	const struct burin_calls *calls;
+	const struct view_where *where;
 };
 
 /*
@@ -99,12 +100,64 @@ static int call_spans_decode(const void *data, const struct burin_record *record
 	const struct call_spans *spans = data;
 	struct burin_call call;
 
-	return burin_calls_call(spans->calls, record, &call) ? call_spans_add_switch(items, record)
-							     : call_spans_add_call(items, &call);
+	if (burin_calls_call(spans->calls, record, &call))
+		return call_spans_add_switch(items, record);
+	return !spans->where || view_where_holds(spans->where, record) ? call_spans_add_call(items, &call)
+								       : 0;
+}
+
+int call_where_make(struct view_where **where, const struct burin_trace *trace,
+		    const struct burin_calls *calls, const struct view_conditions *conditions)
+{
+	const unsigned count = burin_trace_events(trace);
+	bool *selected;
+	int result;
+
+	*where = NULL;
+	if (!conditions->list.count)
+		return 0;
+	selected = calloc((size_t)count + 1, sizeof(*selected));
+	if (!selected)
+		return -ENOMEM;
+	for (unsigned n = 0; n < count; n++)
+		selected[n] = burin_calls_is_call(calls, burin_trace_event(trace, n + 1));
+	result = view_where_make(where, trace, NULL, conditions, selected);
+	free(selected);
+	return result;
+}
+
+/* Without recorded arguments it has no record: then it is tested as the one that its end would have had, but for the CPU. */
+bool call_where_open_holds(const struct view_where *where, const struct burin_trace *trace,
+			   const struct burin_calls *calls, uint32_t number, const struct burin_call *call)
+{
+	const struct burin_record *values = where ? burin_calls_open_record(calls, number) : NULL;
+	const struct {
+		uint32_t function, low;
+		uint16_t high, depth;
+	} payload = { call->function, (uint32_t)call->begin, (uint16_t)(call->begin >> 32),
+		      (uint16_t)call->depth };
+	struct burin_record record = { .tid = call->tid,
+				       .time = call->end,
+				       .cpu = UINT32_MAX,
+				       .payload = (const void *)&payload,
+				       .payload_bytes = sizeof(payload) };
+
+	if (!where)
+		return true;
+	if (values)
+		record = *values;
+	for (unsigned n = 1; !record.event && n <= burin_trace_events(trace); n++) {
+		const struct burin_event *event = burin_trace_event(trace, n);
+
+		if (event && burin_calls_is_call(calls, event) && strcmp(event->name, WIRE_CALL_EVENT) == 0)
+			record.event = event;
+	}
+	return !record.event || view_where_end_holds(where, record.event->id - 1, &record);
 }
 
 int call_spans_open(struct call_spans **result, const struct burin_trace *trace,
-		    const struct burin_calls *calls, uint64_t from, uint64_t to, unsigned threads)
+		    const struct burin_calls *calls, uint64_t from, uint64_t to, unsigned threads,
+		    const struct view_where *where)
 {
 	struct call_spans *spans = malloc(sizeof(*spans));
 	int error;
@@ -113,6 +166,7 @@ int call_spans_open(struct call_spans **result, const struct burin_trace *trace,
 	if (!spans)
 		return -ENOMEM;
 	spans->calls = calls;
+	spans->where = where;
 	error = read_ahead_open(&spans->ahead, &(struct read_ahead_work){ .trace = trace,
 									  .from = from,
 									  .to = to,

@@ -3,10 +3,12 @@
 #ifndef BURIN_VIEW_CALLS_CALL_SPANS_H
 #define BURIN_VIEW_CALLS_CALL_SPANS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "burin/calls.h"
+#include "view/records/where.h"
 
 struct call_spans;
 
@@ -25,10 +27,12 @@ struct call_span_call {
  * call_spans_open - prepare to read calls.
  * @from, @to: ticks: calls that end within this time; @to exclusive, 0: no end
  * @threads: how many may be used
+ * @where: calls of which it does not hold are left out; NULL: none are
  * Return: 0; -ENOMEM.
  */
 int call_spans_open(struct call_spans **spans, const struct burin_trace *trace,
-		    const struct burin_calls *calls, uint64_t from, uint64_t to, unsigned threads);
+		    const struct burin_calls *calls, uint64_t from, uint64_t to, unsigned threads,
+		    const struct view_where *where);
 
 /*
  * call_spans_next - the calls that end in the next span, towards the begin of the trace.
@@ -38,6 +42,14 @@ int call_spans_open(struct call_spans **spans, const struct burin_trace *trace,
 int call_spans_next(struct call_spans *spans, const struct call_span_call **span, size_t *count);
 
 void call_spans_close(struct call_spans *spans);
+
+/* call_where_make - compile conditions for the calls of a trace; as view_where_make(). */
+int call_where_make(struct view_where **where, const struct burin_trace *trace,
+		    const struct burin_calls *calls, const struct view_conditions *conditions);
+
+/* call_where_open_holds - whether conditions hold for the open call @number. @where: NULL: true */
+bool call_where_open_holds(const struct view_where *where, const struct burin_trace *trace,
+			   const struct burin_calls *calls, uint32_t number, const struct burin_call *call);
 
 /* call_stack_key - what identifies the stack of a call. One with a number may go from thread to thread. */
 static inline uint64_t call_stack_key(uint32_t stack, uint32_t tid)

@@ -253,13 +253,19 @@ static int call_stats_count_all(struct counter *counter, const struct view_profi
 					      .leave = call_stats_leave_call,
 					      .free_stack = free_stack,
 					      .data = counter };
-	const struct call_walk_options options = {
+	struct call_walk_options options = {
 		.from = filter->from, .to = filter->to, .threads = threads, .tids = &counter->stats->threads
 	};
+	struct view_where *where = NULL;
 	int result = call_stats_find_keys(counter, &filter->symbols);
 
 	if (!result)
+		result =
+			call_where_make(&where, counter->stats->trace, counter->stats->calls, &filter->where);
+	options.where = where;
+	if (!result)
 		result = call_walk(counter->stats->trace, counter->stats->calls, &options, &visitor);
+	view_where_free(where);
 	result = result ? result : counter->result;
 	return result ? result : list_counted(counter);
 }

@@ -91,7 +91,8 @@ int call_threads_find(struct call_threads *threads, uint32_t tid, uint64_t time,
 	span->tid = tid;
 	span->selected = (thread ? view_set_has(&filter->pids, thread->pid) : !filter->pids.count) &&
 			 view_globs_match(&filter->threads, name) &&
-			 view_globs_match(&filter->programs, program);
+			 view_globs_match(&filter->programs, program) &&
+			 view_where_task_holds(threads->where, tid, thread);
 	if (threads->parts & 1u << VIEW_PROGRAM)
 		group.task[VIEW_PROGRAM] = view_string(threads->strings, program);
 	if (threads->parts & 1u << VIEW_THREAD)

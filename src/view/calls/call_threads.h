@@ -13,6 +13,8 @@ struct call_group {
 struct call_threads {
 	const struct burin_trace *trace;
 	const struct view_profile_filter *filter;
+	const struct view_where
+		*where; /* of view_where_make_tasks(), the caller's; NULL: there are no conditions */
 	struct view_strings *strings; /* the caller's */
 	unsigned parts;
 	struct call_group *groups; /* by number */

@@ -200,13 +200,14 @@ static int call_walk_add_open(struct walk *walk, const struct burin_call *call)
 	return 0;
 }
 
-static int add_open_calls(struct walk *walk, const struct burin_calls *calls)
+static int add_open_calls(struct walk *walk, const struct burin_calls *calls, const struct view_where *where)
 {
 	struct burin_call call;
 	int result = 0;
 
 	for (uint32_t n = 0; !result && !burin_calls_open_call(calls, n, &call); n++)
-		result = call_walk_add_open(walk, &call);
+		if (call_where_open_holds(where, walk->trace, calls, n, &call))
+			result = call_walk_add_open(walk, &call);
 	return result;
 }
 
@@ -369,10 +370,11 @@ int call_walk(const struct burin_trace *trace, const struct burin_calls *calls,
 	const struct call_span_call *span;
 	size_t count;
 	bool is_last = true;
-	int result = options->to ? 0 : add_open_calls(&walk, calls);
+	int result = options->to ? 0 : add_open_calls(&walk, calls, options->where);
 
 	if (!result)
-		result = call_spans_open(&spans, trace, calls, options->from, options->to, options->threads);
+		result = call_spans_open(&spans, trace, calls, options->from, options->to, options->threads,
+					 options->where);
 	while (!result && (result = call_spans_next(spans, &span, &count)) > 0) {
 		result = is_last ? visit_open(&walk, span, count) : 0;
 		is_last = false;

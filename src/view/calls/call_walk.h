@@ -63,7 +63,8 @@ struct call_visitor {
 struct call_walk_options {
 	uint64_t from, to; /* ticks: only calls within this time; `to` exclusive, 0: no end */
 	unsigned threads;
-	size_t *tids; /* NULL, or receives how many threads had calls */
+	const struct view_where *where; /* calls of which it does not hold are left out; NULL: none are */
+	size_t *tids;			/* NULL, or receives how many threads had calls */
 };
 
 /* call_walk - visit the calls of a trace. Return: 0; -ENOMEM; the result of a visitor that stopped. */

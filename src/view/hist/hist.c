@@ -308,7 +308,7 @@ int hist_make(struct hist *hist, const struct burin_trace *trace, const struct h
 		result = hist_choose_events(&reader);
 	if (!result)
 		result = view_where_make(&reader.where, trace, reader.profile, options->where,
-					 reader.selected, options->fault);
+					 reader.selected);
 	if (!result)
 		result = hist_read(&reader);
 	if (!result)

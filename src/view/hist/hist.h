@@ -10,7 +10,7 @@
 
 /*
  * hist_make - count the records of a trace.
- * Return: 0; -ENODATA: no event of the trace matches, or has the field; -EINVAL: see ->fault; -E2BIG: more than HIST_ROWS_MAX rows;
+ * Return: 0; -ENODATA: no event of the trace matches, or has the field; -EDOM: see the fault of ->where; -E2BIG: more than HIST_ROWS_MAX rows;
  * -ENOMEM. In any case call hist_free().
  */
 int hist_make(struct hist *hist, const struct burin_trace *trace, const struct hist_options *options);

@@ -15,8 +15,7 @@ enum {
 
 struct hist_options {
 	const struct view_globs *events; /* empty: all that have the field */
-	const struct view_globs *where;	 /* conditions */
-	struct view_where_fault *fault;
+	const struct view_conditions *where;
 	const char *field;	     /* NULL: records are only counted */
 	const char *by[HIST_BY_MAX]; /* fields; program, thread, pid, tid and cpu */
 	unsigned by_count;

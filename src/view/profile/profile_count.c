@@ -214,6 +214,7 @@ static int profile_count_records(const struct view_profile *counted, const struc
 		if (!burin_profile_sample(counted->profile, record, &sample) &&
 		    selected[sample.task <= tasks ? sample.task : 0] &&
 		    view_globs_match(&filter->event, record->event->name) &&
+		    (!counted->where || view_where_holds(counted->where, record)) &&
 		    (!filter->windows || view_windows_has(filter->windows, record->tid, record->time)))
 			result = count_sample(tallies, record, &sample);
 	}
@@ -378,6 +379,26 @@ static int keep_pairs(struct view_profile *counted, const struct view_globs *sym
 	return matches ? 0 : -ENOMEM;
 }
 
+/* The conditions of the selected samples. */
+static int profile_count_compile(struct view_profile *counted, const struct view_profile_filter *filter)
+{
+	const unsigned events = burin_trace_events(counted->trace);
+	bool *selected = filter->where.list.count ? calloc((size_t)events + 1, sizeof(*selected)) : NULL;
+	int result;
+
+	if (!selected)
+		return filter->where.list.count ? -ENOMEM : 0;
+	for (unsigned n = 0; n < events; n++) {
+		const struct burin_event *event = burin_trace_event(counted->trace, n + 1);
+
+		selected[n] = event && burin_profile_is_sample(counted->profile, event) &&
+			      view_globs_match(&filter->event, event->name);
+	}
+	result = view_where_make(&counted->where, counted->trace, counted->profile, &filter->where, selected);
+	free(selected);
+	return result;
+}
+
 int view_profile_make(struct view_profile *counted, const struct burin_trace *trace,
 		      const struct view_profile_filter *filter)
 {
@@ -389,6 +410,8 @@ int view_profile_make(struct view_profile *counted, const struct burin_trace *tr
 	if (result)
 		return result;
 	result = tallies_new(&tallies, counted);
+	if (!result)
+		result = profile_count_compile(counted, filter);
 	if (!result)
 		result = profile_count_records(counted, filter, &tallies);
 	if (!result) {
@@ -412,6 +435,7 @@ int view_profile_part(struct view_profile *part, const struct view_profile *whol
 	*part = (struct view_profile){ .trace = whole->trace,
 				       .profile = whole->profile,
 				       .unit = whole->unit,
+				       .where = whole->where,
 				       .from = filter->from,
 				       .to = filter->to };
 	for (unsigned state = 0; state < VIEW_STATES; state++)
@@ -455,12 +479,14 @@ bool view_profile_has(const struct view_profile *counted, const struct burin_rec
 		key.state = VIEW_WAITING;
 	else if (record->event != counted->of[VIEW_RUNNING].event)
 		return false;
-	return bsearch(&key, counted->pairs, counted->pair_count, sizeof(key), view_pair_order);
+	return bsearch(&key, counted->pairs, counted->pair_count, sizeof(key), view_pair_order) &&
+	       view_where_holds(counted->where, record);
 }
 
 void view_profile_free(struct view_profile *counted)
 {
 	free(counted->pairs);
+	view_where_free(counted->where);
 	burin_profile_close(counted->profile);
 	*counted = (struct view_profile){ .pairs = NULL };
 }

@@ -17,15 +17,16 @@
 #include "base/containers/arena.h"
 #include "base/containers/hash_table.h"
 #include "burin/profile.h"
-#include "view/records/selection.h"
+#include "view/records/where.h"
 #include "view/table.h"
 #include "view/profile/pairs.h"
 
 struct view_profile_filter {
 	struct view_set pids;
 	struct view_globs programs, threads, symbols, event;
-	uint64_t from, to; /* ticks; to exclusive, 0: no end */
-	bool apart;	   /* at most one event */
+	struct view_conditions where; /* see where.h: what they mean in each view */
+	uint64_t from, to;	      /* ticks; to exclusive, 0: no end */
+	bool apart;		      /* at most one event */
 	const struct view_windows
 		*windows; /* samples in them only; NULL: all. Others than profile_count.c ignore it */
 };
@@ -70,6 +71,7 @@ struct view_profile {
 	bool calls;		  /* weights are self times of calls: see view/calls/call_profile.h */
 	uint64_t of_other_events; /* samples of events that are not counted */
 	uint64_t from, to;	  /* of the filter */
+	struct view_where *where; /* its conditions; of a part: those of the whole */
 	const char *unit;	  /* "ns", "events" or "samples" */
 };
 
@@ -82,7 +84,7 @@ static inline bool view_profile_mixed(const struct view_profile *counted)
 /*
  * Counts the samples that a filter selects: those of the event with most samples, and those of sample.off-cpu if both
  * are in ns and `apart` is not set.
- * Return: 0; -ENODATA: the trace has no samples; -ENOMEM.
+ * Return: 0; -ENODATA: the trace has no samples; -EDOM: see the filter's ->where; -ENOMEM.
  */
 int view_profile_make(struct view_profile *counted, const struct burin_trace *trace,
 		      const struct view_profile_filter *filter);

@@ -158,8 +158,7 @@ int view_dump(const struct burin_trace *trace, const struct view_dump *dump)
 		return result;
 	result = dump_select_events(&job);
 	if (!result)
-		result = view_where_make(&job.where, trace, job.lines.profile, &dump->where, job.selected,
-					 dump->fault);
+		result = view_where_make(&job.where, trace, job.lines.profile, &dump->where, job.selected);
 	job.workers = calloc(dump->threads, sizeof(*job.workers));
 	if (!result)
 		result = job.workers ? dump_run(&job) : -ENOMEM;

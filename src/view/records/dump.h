@@ -14,8 +14,7 @@ struct view_dump {
 	bool names;	    /* print announcements of processes and threads too */
 	bool without_paths; /* of the descriptors of system calls */
 	struct view_globs events;
-	struct view_globs where; /* conditions, as of view_where_make() */
-	struct view_where_fault *fault;
+	struct view_conditions where;
 	struct view_globs functions; /* of calls: only these records */
 	struct view_set pids, tids, cpus;
 	struct view_set correlations;
@@ -25,7 +24,7 @@ struct view_dump {
 	int file;
 };
 
-/* Return: 0; -EINVAL: conditions do not fit, see ->fault; -EPIPE; another negative errno. Faults of the trace do not end the dump. */
+/* Return: 0; -EDOM: conditions do not fit, see ->where; -EPIPE; another negative errno. Faults of the trace do not end the dump. */
 int view_dump(const struct burin_trace *trace, const struct view_dump *dump);
 
 #endif

@@ -55,6 +55,7 @@ struct span_event {
 struct open_span {
 	uint32_t name;
 	uint64_t begin;
+	bool out; /* the conditions of its begin do not hold */
 };
 
 /* The open spans of a thread. */
@@ -77,6 +78,7 @@ struct maker {
 	struct sched sched;
 	struct sched_stacks stacks;
 	struct span_event *events; /* by id */
+	struct view_where *where;  /* by id of an event; NULL: there are no conditions */
 	struct call_threads threads;
 	struct sched_history history;
 	struct sched_names names;
@@ -273,7 +275,7 @@ static int add_span(struct maker *maker, size_t thread, uint32_t name, uint64_t 
  * At OPEN_MAX a thread has begins without ends, as a loop with a missing end leaves them: further ones are dropped,
  * so memory stays bounded.
  */
-static int begin_span(struct maker *maker, struct open_spans *spans, uint32_t name, uint64_t ns)
+static int begin_span(struct maker *maker, struct open_spans *spans, uint32_t name, uint64_t ns, bool out)
 {
 	if (spans->open_count == OPEN_MAX) {
 		maker->critical->unended++;
@@ -283,7 +285,7 @@ static int begin_span(struct maker *maker, struct open_spans *spans, uint32_t na
 		return -ENOMEM;
 	if (!maker->open_count++)
 		maker->history.floor = ns;
-	spans->open[spans->open_count++] = (struct open_span){ name, ns };
+	spans->open[spans->open_count++] = (struct open_span){ name, ns, out };
 	return 0;
 }
 
@@ -303,6 +305,7 @@ static int end_span(struct maker *maker, size_t thread, struct open_spans *spans
 {
 	uint64_t begin;
 	size_t at = spans->open_count;
+	bool out;
 	int error = 0;
 
 	while (at && spans->open[at - 1].name != name)
@@ -312,10 +315,11 @@ static int end_span(struct maker *maker, size_t thread, struct open_spans *spans
 		return 0;
 	}
 	begin = spans->open[--at].begin;
+	out = spans->open[at].out || !view_where_end_holds(maker->where, record->event->id, record);
 	maker->critical->unended += spans->open_count - at - 1;
 	maker->open_count -= spans->open_count - at;
 	spans->open_count = at;
-	if (begin >= sched_read_ns(maker->critical->trace, maker->filter->from) &&
+	if (!out && begin >= sched_read_ns(maker->critical->trace, maker->filter->from) &&
 	    critical_is_selected(maker, record))
 		error = add_span(maker, thread, name, begin, ns);
 	if (++maker->closed % FLOOR_EVERY == 0)
@@ -337,7 +341,8 @@ static int critical_take_span(struct maker *maker, const struct burin_record *re
 	spans = thread == SIZE_MAX ? NULL : spans_of(maker, thread);
 	if (!spans)
 		return -ENOMEM;
-	return event->side == SPAN_BEGIN ? begin_span(maker, spans, event->name, ns)
+	return event->side == SPAN_BEGIN ? begin_span(maker, spans, event->name, ns,
+						      !view_where_end_holds(maker->where, id, record))
 					 : end_span(maker, thread, spans, event->name, record, ns);
 }
 
@@ -401,6 +406,31 @@ static int find_events(struct maker *maker, const char *glob)
 	return maker->events && !critical->strings.failed ? found : -ENOMEM;
 }
 
+static int critical_compile(struct maker *maker)
+{
+	const struct view_conditions *conditions = &maker->filter->where;
+	struct view_where_end *ends;
+	int error;
+
+	if (!conditions->list.count)
+		return 0;
+	ends = calloc((size_t)maker->view.count + 1, sizeof(*ends));
+	if (!ends)
+		return -ENOMEM;
+	for (unsigned id = 1; id <= maker->view.count; id++)
+		if (maker->events[id].side != SPAN_NONE)
+			ends[id] = (struct view_where_end){
+				.event = burin_trace_event(maker->critical->trace, id),
+				.name = maker->critical->strings.texts[maker->events[id].name],
+				.of = maker->events[id].name,
+				.last = maker->events[id].side == SPAN_END,
+			};
+	error = view_where_make_ends(&maker->where, maker->critical->trace, conditions, ends,
+				     maker->view.count + 1);
+	free(ends);
+	return error;
+}
+
 static int critical_by_time(const void *a, const void *b)
 {
 	const struct critical_span *one = a, *other = b;
@@ -449,6 +479,7 @@ static void critical_free_maker(struct maker *maker)
 	sched_names_free(&maker->names);
 	free(maker->tasks);
 	free(maker->events);
+	view_where_free(maker->where);
 	hash_table_free(&maker->node_numbers);
 	call_threads_free(&maker->threads);
 	kernel_view_free(&maker->view);
@@ -475,6 +506,8 @@ int critical_make(struct critical *critical, const struct burin_trace *trace, co
 		result = find_events(&maker, span);
 		result = result > 0 ? 0 : result ? result : -ENOENT;
 	}
+	if (!result)
+		result = critical_compile(&maker);
 	if (!result)
 		result = sched_stacks_make(&maker.stacks, trace, &critical->strings);
 	if (!result)

@@ -63,6 +63,7 @@ struct maker {
 	size_t tally_count, tally_room;
 	struct hash_table tally_numbers;
 	struct call_threads threads;
+	struct view_where *where;  /* of threads */
 	struct sched_row **row_of; /* by thread; NULL: not selected */
 };
 
@@ -346,6 +347,7 @@ static void sched_report_free_maker(struct maker *maker)
 	free(maker->row_of);
 	hash_table_free(&maker->tally_numbers);
 	call_threads_free(&maker->threads);
+	view_where_free(maker->where);
 	kernel_view_free(&maker->view);
 	sched_free(&maker->sched);
 	sched_stacks_free(&maker->stacks);
@@ -367,6 +369,9 @@ int sched_report_make(struct sched_report *report, const struct burin_trace *tra
 	maker.sched.data = &maker;
 	call_threads_init(&maker.threads, trace, filter, &report->strings, parts);
 	result = sched_read_begin(&maker.sched, &maker.view, trace, &report->strings);
+	if (!result)
+		result = view_where_make_tasks(&maker.where, trace, &filter->where);
+	maker.threads.where = maker.where;
 	report->has_wakes = !result && maker.view.has[KERNEL_WAKING];
 	if (!result)
 		result = sched_stacks_make(&maker.stacks, trace, &report->strings);

@@ -310,6 +310,39 @@ static bool has_wanted(const struct span_events *events)
 	return wanted;
 }
 
+/* Each role is an end, of the spans of its definition. */
+static int compile_conditions(struct span_events *events)
+{
+	const struct view_conditions *conditions = events->choice->where;
+	const bool any = conditions && conditions->list.count;
+	struct view_where_end *ends = any ? calloc((size_t)events->role_count + 1, sizeof(*ends)) : NULL;
+	const struct burin_event *event;
+	int error;
+
+	if (!ends)
+		return any ? -ENOMEM : 0;
+	for (unsigned id = 1; id <= events->count; id++) {
+		event = burin_trace_event(events->trace, id);
+		for (uint32_t n = events->first[id]; n; n = events->roles[n].next) {
+			const struct span_role *role = &events->roles[n];
+			const struct span_definition *of = &events->definitions[role->definition];
+			const bool named = role->kind != SPAN_OF_CALL,
+				   wanted = !named || of->wanted ||
+					    (role->kernel && role->kernel->fields[1] >= 0);
+
+			ends[n] = (struct view_where_end){
+				.event = wanted ? event : NULL,
+				.name = named ? events->strings->texts[of->name] : NULL,
+				.of = named ? role->definition : 0,
+				.last = role->side == SPAN_END,
+			};
+		}
+	}
+	error = view_where_make_ends(&events->where, events->trace, conditions, ends, events->role_count);
+	free(ends);
+	return error;
+}
+
 int span_events_make(struct span_events *events, const struct burin_trace *trace,
 		     const struct span_choice *choice, struct view_strings *strings, const char **missing)
 {
@@ -332,7 +365,9 @@ int span_events_make(struct span_events *events, const struct burin_trace *trace
 		error = add_each(events, add_call_event);
 	if (!error && strings->failed)
 		error = -ENOMEM;
-	return error ? error : has_wanted(events) ? 0 : -ENODATA;
+	if (!error && !has_wanted(events))
+		error = -ENODATA;
+	return error ? error : compile_conditions(events);
 }
 
 void span_events_free(struct span_events *events)
@@ -342,6 +377,7 @@ void span_events_free(struct span_events *events)
 	free(events->roles);
 	free(events->first);
 	free(events->functions);
+	view_where_free(events->where);
 	burin_calls_close(events->calls);
 	kernel_view_free(&events->view);
 }
@@ -519,6 +555,12 @@ static int add_item(const struct span_events *events, const struct burin_record 
 	    (span_has_key(role->kind) && !key_of(record, role, item.key)) ||
 	    (role->kind == SPAN_OF_SYSCALL && !take_syscall(events, record, role, &item)))
 		return 0;
+	if (events->where) {
+		item.out = !view_where_end_holds(events->where, number, record);
+		item.needs = view_where_needs(events->where, number);
+		if (item.out && role->kind == SPAN_OF_CALL)
+			return 0;
+	}
 	if (role->kind != SPAN_OF_SYSCALL)
 		item.result = has_failed(record, role);
 	if (!put_texts(items, &item, record, role, events->choice->by_count) ||

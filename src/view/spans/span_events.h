@@ -16,6 +16,7 @@
 #include "burin/calls.h"
 #include "view/kernel/kernel_view.h"
 #include "view/read_ahead.h"
+#include "view/records/where.h"
 
 enum {
 	SPAN_KEY_FIELDS = 4,
@@ -59,6 +60,7 @@ struct span_choice {
 	size_t pair_count;
 	const char *by[SPAN_BY_FIELDS]; /* names of fields whose values are wanted */
 	unsigned by_count;
+	const struct view_conditions *where; /* as of view_where_make_ends(); NULL: there are none */
 };
 
 /* The spans of one name. */
@@ -94,6 +96,8 @@ struct span_item {
 	uint32_t
 		text; /* where texts begin in the bytes of the items; UINT32_MAX: none. See span_next_text() */
 	int32_t result; /* of a system call that failed: below 0; otherwise not 0: the span failed */
+	bool out;	/* the conditions of this end do not hold */
+	bool needs;	/* the other end has conditions, too */
 };
 
 struct span_events {
@@ -110,13 +114,15 @@ struct span_events {
 	struct span_role *roles; /* 0 is none */
 	uint32_t role_count;
 	size_t role_room;
-	uint32_t *first; /* roles by id of an event */
-	unsigned count;	 /* the largest id */
+	uint32_t *first;	  /* roles by id of an event */
+	struct view_where *where; /* by number of a role; NULL: there are no conditions */
+	unsigned count;		  /* the largest id */
 };
 
 /*
  * span_events_make - look at the events of a trace.
- * Return: 0; -ENODATA: the trace has no such spans; -EINVAL: a pair has no begins or ends, see @missing; -ENOMEM.
+ * Return: 0; -ENODATA: the trace has no such spans; -EINVAL: a pair has no begins or ends, see @missing; -EDOM: see the
+ * fault of ->where; -ENOMEM.
  */
 int span_events_make(struct span_events *events, const struct burin_trace *trace,
 		     const struct span_choice *choice, struct view_strings *strings, const char **missing);

@@ -34,6 +34,8 @@ struct frame {
 	uint64_t begin, children; /* ticks */
 	size_t done;		  /* where the list of spans within it begins */
 	uint32_t definition, parent, values;
+	bool out;   /* it does not fulfil the user's conditions */
+	bool needs; /* its end has conditions, too */
 };
 
 struct done {
@@ -124,7 +126,7 @@ static int find_thread(struct span_join *join, uint32_t tid, struct span_thread 
 	return 0;
 }
 
-/* Give a span to the caller, if it is wanted. */
+/* Give a span to the caller, if it is wanted. Those that conditions leave out never come here. */
 static int give_span(struct span_join *join, struct span_ended span)
 {
 	struct span_thread *thread;
@@ -141,7 +143,7 @@ static int give_span(struct span_join *join, struct span_ended span)
 
 static void count_unbegun(struct span_join *join, const struct span_item *item)
 {
-	join->unbegun += join->events.definitions[item->definition].wanted;
+	join->unbegun += join->events.definitions[item->definition].wanted && !item->out && !item->needs;
 }
 
 /* ---- Spans of a thread */
@@ -169,7 +171,7 @@ static int drop_frame(struct span_join *join, struct span_thread *thread)
 
 	if (below)
 		below->children += frame.children;
-	if (definition_of(join, &frame)->endless)
+	if (definition_of(join, &frame)->endless || frame.out || frame.needs)
 		return 0;
 	return give_span(join, (struct span_ended){ .definition = frame.definition,
 						    .parent = frame.parent,
@@ -183,6 +185,8 @@ static int push_frame(struct span_join *join, struct span_thread *thread, const 
 	const uint32_t parent = thread->frame_count ? innermost(thread)->definition : 0;
 	struct frame *added;
 
+	if (thread->frame_count == FRAMES_MAX && (frame->out || frame->needs))
+		return 0;
 	if (thread->frame_count == FRAMES_MAX)
 		return give_span(join, (struct span_ended){ .definition = frame->definition,
 							    .values = frame->values,
@@ -227,35 +231,40 @@ static int add_child(const struct span_join *join, struct span_thread *thread, s
 	return 0;
 }
 
-/* The innermost frame ends. */
-static int close_frame(struct span_join *join, struct span_thread *thread, uint64_t end, uint32_t values,
-		       bool failed)
+/* The innermost frame ends, by an item. */
+static int close_frame(struct span_join *join, struct span_thread *thread, const struct span_item *item,
+		       uint32_t values, bool failed)
 {
 	const struct frame frame = thread->frames[--thread->frame_count];
+	const bool out = frame.out || item->out;
+	const uint64_t end = item->time;
 	const uint32_t tid = thread->tid;
 	int error;
 
 	thread->done_count = frame.done;
 	error = add_child(join, thread, innermost(thread), frame.begin,
-			  definition_of(join, &frame)->wanted ? end - frame.begin : frame.children);
-	return error ? error
-		     : give_span(join, (struct span_ended){ .definition = frame.definition,
-							    .parent = frame.parent,
-							    .values = values,
-							    .tid = tid,
-							    .end_tid = tid,
-							    .begin = frame.begin,
-							    .end = end,
-							    .children = frame.children,
-							    .failed = failed });
+			  definition_of(join, &frame)->wanted && !out ? end - frame.begin : frame.children);
+	return error || out ? error
+			    : give_span(join, (struct span_ended){ .definition = frame.definition,
+								   .parent = frame.parent,
+								   .values = values,
+								   .tid = tid,
+								   .end_tid = tid,
+								   .begin = frame.begin,
+								   .end = end,
+								   .children = frame.children,
+								   .failed = failed });
 }
 
 static int take_begin(struct span_join *join, struct span_thread *thread, const struct span_item *item,
 		      uint32_t values)
 {
-	return push_frame(
-		join, thread,
-		&(struct frame){ .begin = item->time, .definition = item->definition, .values = values });
+	return push_frame(join, thread,
+			  &(struct frame){ .begin = item->time,
+					   .definition = item->definition,
+					   .values = values,
+					   .out = item->out,
+					   .needs = item->needs });
 }
 
 static int take_end(struct span_join *join, struct span_thread *thread, const struct read_ahead_items *items,
@@ -276,7 +285,7 @@ static int take_end(struct span_join *join, struct span_thread *thread, const st
 	values = take_values(join, items, item, thread->frames[at - 1].values);
 	if (error || values == UINT32_MAX)
 		return -ENOMEM;
-	return close_frame(join, thread, item->time, values, item->result);
+	return close_frame(join, thread, item, values, item->result);
 }
 
 /* ---- System calls */
@@ -304,7 +313,7 @@ static int end_syscall(struct span_join *join, struct span_thread *thread,
 	if (is_syscall(join, frame) && ends_syscall(join, frame, item)) {
 		values = take_values(join, items, item, frame->values);
 		return values == UINT32_MAX ? -ENOMEM
-					    : close_frame(join, thread, item->time, values, item->result < 0);
+					    : close_frame(join, thread, item, values, item->result < 0);
 	}
 	if (!definition->births || item->key[0])
 		count_unbegun(join, item);
@@ -315,7 +324,7 @@ static int take_syscall(struct span_join *join, struct span_thread *thread,
 			const struct read_ahead_items *items, const struct span_item *item)
 {
 	const struct span_role *role = &join->events.roles[item->role];
-	const struct frame *frame = innermost(thread);
+	struct frame *frame = innermost(thread);
 	struct span_item begin = *item;
 	uint32_t values;
 	int error;
@@ -324,8 +333,10 @@ static int take_syscall(struct span_join *join, struct span_thread *thread,
 		return end_syscall(join, thread, items, item);
 	if (role->side == SPAN_LATE) {
 		if (is_syscall(join, frame) && frame->definition == item->definition &&
-		    kernel_view_is_begin(&join->events.view, item->begin, frame->begin))
+		    kernel_view_is_begin(&join->events.view, item->begin, frame->begin)) {
+			frame->out = item->out; /* it has what the begin could not read */
 			return 0;
+		}
 		begin.time = item->begin;
 	}
 	values = take_values(join, items, item, 0);
@@ -402,12 +413,16 @@ static int take_pair(struct span_join *join, const struct read_ahead_items *item
 	struct span_open_pair pair = { .key = { item->key[0], item->key[1] },
 				       .begin = item->time,
 				       .definition = item->definition,
-				       .tid = item->tid };
+				       .tid = item->tid,
+				       .out = item->out,
+				       .needs = item->needs };
 
 	if (join->events.roles[item->role].side == SPAN_BEGIN) {
 		pair.values = take_values(join, items, item, 0);
 		if (pair.values == UINT32_MAX)
 			return -ENOMEM;
+		if (join->open_count == OPEN_PAIRS_MAX && (pair.out || pair.needs))
+			return 0;
 		if (join->open_count == OPEN_PAIRS_MAX)
 			return give_span(join, (struct span_ended){ .definition = pair.definition,
 								    .values = pair.values,
@@ -421,6 +436,8 @@ static int take_pair(struct span_join *join, const struct read_ahead_items *item
 		return 0;
 	}
 	join->open_count--;
+	if (pair.out || item->out)
+		return 0;
 	pair.values = take_values(join, items, item, pair.values);
 	if (pair.values == UINT32_MAX)
 		return -ENOMEM;
@@ -476,6 +493,8 @@ static int take_all(struct span_join *join, struct read_ahead *ahead)
 
 static int give_open_pair(void *data, const struct span_open_pair *pair)
 {
+	if (pair->out || pair->needs)
+		return 0;
 	return give_span(data, (struct span_ended){ .definition = pair->definition,
 						    .values = pair->values,
 						    .tid = pair->tid,

@@ -17,6 +17,7 @@ struct span_open_pair {
 	uint32_t values; /* the user's */
 	uint32_t next;	 /* entry + 1 that is equal and older, or free; 0: none */
 	uint32_t tid;
+	bool out, needs; /* the user's */
 };
 
 /* All 0 at first. */

@@ -11,6 +11,7 @@
 #include "view/kernel/kernel_view.h"
 #include "view/syscalls/syscall_pairs.h"
 #include "view/syscalls/syscall_text.h"
+#include "view/syscalls/syscall_where.h"
 
 enum {
 	WRITE_BYTES = 1 << 18,
@@ -20,6 +21,8 @@ enum {
 struct pending {
 	struct syscall_arguments arguments;
 	bool selected;
+	bool chosen; /* selected but for the conditions */
+	bool needs;  /* its end has conditions */
 	uint32_t label_bytes;
 	char label[VIEW_LABEL_BYTES];
 };
@@ -32,6 +35,7 @@ struct dumper {
 	struct view_strings strings;
 	struct kernel_view view;
 	struct syscall_pairs pairs;
+	struct view_where *where; /* by id of an event; NULL: there are no conditions */
 	struct descriptor_calls descriptors;
 	struct pending *pending; /* by index of the pairs' threads */
 	size_t pending_room;
@@ -178,7 +182,9 @@ static void begin_line(struct dumper *dumper, struct pending *pending, uint32_t 
 {
 	const struct view_thread_label *label = view_line_formatter_label(&dumper->formatter, record);
 
-	pending->selected = syscall_dump_is_selected(dumper, call, record, label);
+	pending->chosen = syscall_dump_is_selected(dumper, call, record, label);
+	pending->selected = pending->chosen && view_where_end_holds(dumper->where, record->event->id, record);
+	pending->needs = view_where_needs(dumper->where, record->event->id);
 	pending->label_bytes = label->bytes;
 	memcpy(pending->label, label->text, label->bytes);
 	syscall_arguments_empty(&pending->arguments);
@@ -201,7 +207,9 @@ static int put_unended(struct dumper *dumper, struct pending *pending, uint32_t 
 {
 	const struct line line = { .call = call, .begin = begin, .returns = true };
 
-	return call && !never_returns(dumper, call) ? syscall_dump_put_line(dumper, pending, &line) : 0;
+	return call && !pending->needs && !never_returns(dumper, call)
+		       ? syscall_dump_put_line(dumper, pending, &line)
+		       : 0;
 }
 
 static size_t thread_number(const struct dumper *dumper, const struct syscall_thread *thread)
@@ -240,7 +248,7 @@ static int take_enter(struct dumper *dumper, struct syscall_thread *thread, stru
 		return 0;
 	if (!syscall_dump_is(dumper, call, "rt_sigreturn"))
 		descriptor_calls_exit(&dumper->descriptors, thread_number(dumper, thread), record->time);
-	return syscall_dump_put_line(dumper, pending, &line);
+	return pending->needs ? 0 : syscall_dump_put_line(dumper, pending, &line);
 }
 
 /* The line of a call whose end this record is. */
@@ -252,6 +260,7 @@ static int put_returned(struct dumper *dumper, struct pending *pending, const st
 						.thread = (size_t)(pending - dumper->pending),
 						.before = record->time + 1 };
 
+	pending->selected &= view_where_end_holds(dumper->where, record->event->id, record);
 	if (pending->selected)
 		syscall_text_returned(&dumper->styles[record->event->id], &place, record, line->result,
 				      &pending->arguments);
@@ -285,6 +294,7 @@ static int take_leave(struct dumper *dumper, struct syscall_thread *thread, stru
 			syscall_dump_is(dumper, call, "fork") || syscall_dump_is(dumper, call, "vfork"))))
 		return result;
 	begin_line(dumper, pending, call, record);
+	pending->selected &= !pending->needs; /* by its begin */
 	return put_returned(dumper, pending, &line, record);
 }
 
@@ -298,6 +308,7 @@ static int take_late(struct dumper *dumper, struct syscall_thread *thread, struc
 	begun.time = kernel_view_begin(&dumper->view, record, open);
 	if (begun.time != open)
 		return take_enter(dumper, thread, pending, call, &begun);
+	pending->selected = pending->chosen && view_where_end_holds(dumper->where, record->event->id, record);
 	return take_arguments(dumper, thread, pending, record) ? 0 : -ENOMEM;
 }
 
@@ -403,6 +414,8 @@ int view_syscall_dump(const struct burin_trace *trace, const struct view_dump *d
 					      dump->without_paths || descriptor_calls_lack(trace)))
 		result = -ENOMEM;
 	if (!result)
+		result = syscall_where_make(&dumper->where, &dumper->view, &dump->where, &dump->events);
+	if (!result)
 		result = dump_all(dumper);
 	for (size_t n = 0; n < dumper->pending_room; n++)
 		syscall_arguments_free(&dumper->pending[n].arguments);
@@ -411,6 +424,7 @@ int view_syscall_dump(const struct burin_trace *trace, const struct view_dump *d
 	free(dumper->styles);
 	descriptor_calls_free(&dumper->descriptors);
 	free(dumper->by_call);
+	view_where_free(dumper->where);
 	free(dumper->pending);
 	view_buffer_free(&dumper->out);
 	view_lines_free(&dumper->lines);

@@ -9,9 +9,9 @@
 #include "view/records/dump.h"
 
 /*
- * view_syscall_dump - print the calls that a dump selects: by ->events, which match names of calls; by processes, threads and CPUs;
+ * view_syscall_dump - print the calls that a dump selects: by ->events, which match names of calls; by ->where; by processes, threads and CPUs;
  * those that begin and end within its times.
- * Return: 0; -ENODATA: the trace has no system calls; -EPIPE; another negative errno.
+ * Return: 0; -ENODATA: the trace has no system calls; -EDOM: see ->where; -EPIPE; another negative errno.
  */
 int view_syscall_dump(const struct burin_trace *trace, const struct view_dump *dump);
 

@@ -17,6 +17,7 @@ struct syscall_thread {
 	uint32_t tid;
 	uint32_t call; /* any number of the user's; 0: it is in none */
 	uint64_t begin;
+	bool out, needs; /* the user's, of that call: by its begin it is left out; its end decides, too */
 };
 
 struct syscall_pairs {

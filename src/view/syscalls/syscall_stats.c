@@ -10,11 +10,13 @@
 #include "base/number.h"
 #include "view/calls/call_threads.h"
 #include "view/syscalls/syscall_pairs.h"
+#include "view/syscalls/syscall_where.h"
 
 struct counter {
 	struct syscall_stats *stats;
 	const struct view_profile_filter *filter;
 	struct kernel_view view;
+	struct view_where *where; /* by id of an event; NULL: there are no conditions */
 	struct syscall_pairs pairs;
 	struct call_threads threads;
 	struct call_thread_span *spans; /* by index of the pairs' threads */
@@ -105,53 +107,80 @@ static int syscall_stats_count_call(struct counter *counter, size_t thread, uint
 	return call_durations_add(&row->row.durations, end - begin) ? 0 : -ENOMEM;
 }
 
-static int count_unended(struct counter *counter, size_t thread, uint32_t call, uint64_t begin)
+/* @last: the thread as it was in the call */
+static int count_unended(struct counter *counter, size_t thread, const struct syscall_thread *last,
+			 uint32_t call)
 {
-	const uint64_t before = counter->stats->unended;
-	const int error = call ? syscall_stats_count_call(counter, thread, call, begin, 0, NULL) : 0;
+	const uint64_t before = counter->stats->unended, begin = last->begin;
+	const int error = call && !last->out && !last->needs
+				  ? syscall_stats_count_call(counter, thread, call, begin, 0, NULL)
+				  : 0;
 
 	if (call && kernel_never_ends(counter->stats->strings.texts[call]))
 		counter->stats->unended = before;
 	return error;
 }
 
-static int syscall_stats_take_record(struct counter *counter, const struct kernel_event *event,
-				     const struct burin_record *record)
+/* A call begins. */
+static int syscall_stats_enter(struct counter *counter, size_t number, uint32_t call, uint64_t begin,
+			       const struct burin_record *record)
 {
-	const size_t number = syscall_pairs_find(&counter->pairs, record->tid);
-	uint32_t call = kernel_view_call(&counter->view, event, record);
-	struct syscall_thread *thread;
+	struct syscall_thread *thread = &counter->pairs.threads[number];
+	const struct syscall_thread last = *thread;
+	const uint32_t id = record->event->id;
+
+	thread->out = !view_where_end_holds(counter->where, id, record);
+	thread->needs = view_where_needs(counter->where, id);
+	return count_unended(counter, number, &last, syscall_enter(thread, call, begin));
+}
+
+/* A call ends. Without its begin, conditions of that do not hold. */
+static int syscall_stats_leave(struct counter *counter, size_t number, const struct kernel_event *event,
+			       const struct burin_record *record)
+{
+	struct syscall_thread *thread = &counter->pairs.threads[number];
+	const struct syscall_thread last = *thread;
+	const uint32_t id = record->event->id;
+	uint32_t call = kernel_view_call(&counter->view, event, record), unended;
 	uint64_t begin;
-	uint32_t unended;
 	int64_t result;
 	bool paired;
 	int error;
 
-	if (number == SIZE_MAX)
-		return -ENOMEM;
-	thread = &counter->pairs.threads[number];
-	begin = thread->begin;
-	if (event->kind == KERNEL_ENTER) {
-		unended = syscall_enter(thread, call, record->time);
-		return count_unended(counter, number, unended, begin);
-	}
-	if (event->kind == KERNEL_LATE) {
-		const uint64_t open = thread->call == call ? begin : 0,
-			       found = kernel_view_begin(&counter->view, record, open);
-
-		if (found == open)
-			return 0;
-		unended = syscall_enter(thread, call, found);
-		return count_unended(counter, number, unended, begin);
-	}
 	if (!kernel_view_result(event, record, &result))
 		return 0;
 	call = kernel_view_ended(&counter->view, call, result, thread->call);
 	paired = syscall_leave(thread, call, &begin, &unended);
-	error = count_unended(counter, number, unended, begin);
+	error = count_unended(counter, number, &last, unended);
 	if (error || (!paired && !result && kernel_ends_twice(counter->stats->strings.texts[call])))
 		return error;
+	if ((paired ? last.out : view_where_needs(counter->where, id)) ||
+	    !view_where_end_holds(counter->where, id, record))
+		return 0;
 	return syscall_stats_count_call(counter, number, call, paired ? begin : 0, record->time, &result);
+}
+
+static int syscall_stats_take_record(struct counter *counter, const struct kernel_event *event,
+				     const struct burin_record *record)
+{
+	const size_t number = syscall_pairs_find(&counter->pairs, record->tid);
+	const uint32_t call = kernel_view_call(&counter->view, event, record);
+	struct syscall_thread *thread;
+	uint64_t open, found;
+
+	if (number == SIZE_MAX)
+		return -ENOMEM;
+	if (event->kind == KERNEL_ENTER)
+		return syscall_stats_enter(counter, number, call, record->time, record);
+	if (event->kind == KERNEL_LEAVE)
+		return syscall_stats_leave(counter, number, event, record);
+	thread = &counter->pairs.threads[number];
+	open = thread->call == call ? thread->begin : 0;
+	found = kernel_view_begin(&counter->view, record, open);
+	if (found != open)
+		return syscall_stats_enter(counter, number, call, found, record);
+	thread->out = !view_where_end_holds(counter->where, record->event->id, record);
+	return 0;
 }
 
 static int syscall_stats_count_all(struct counter *counter)
@@ -170,8 +199,8 @@ static int syscall_stats_count_all(struct counter *counter)
 	}
 	burin_cursor_close(cursor);
 	for (size_t n = 0; n < counter->pairs.count && !result; n++)
-		result = count_unended(counter, n, counter->pairs.threads[n].call,
-				       counter->pairs.threads[n].begin);
+		result =
+			count_unended(counter, n, &counter->pairs.threads[n], counter->pairs.threads[n].call);
 	return result;
 }
 
@@ -213,11 +242,14 @@ int syscall_stats_make(struct syscall_stats *stats, const struct burin_trace *tr
 	if (!result && !counter.view.has[KERNEL_ENTER] && !counter.view.has[KERNEL_LEAVE])
 		result = -ENODATA;
 	if (!result)
+		result = syscall_where_make(&counter.where, &counter.view, &filter->where, &filter->symbols);
+	if (!result)
 		result = syscall_stats_count_all(&counter);
 	if (!result && stats->strings.failed)
 		result = -ENOMEM;
 	syscall_stats_sum_up(&counter);
 	kernel_view_free(&counter.view);
+	view_where_free(counter.where);
 	syscall_pairs_free(&counter.pairs);
 	call_threads_free(&counter.threads);
 	free(counter.spans);

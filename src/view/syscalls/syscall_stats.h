@@ -38,7 +38,7 @@ struct syscall_stats {
  * syscall_stats_make - count the system calls that a filter selects: those that began and ended within its times, of its
  * threads, and with names that match its symbols.
  * @parts: 1 << enum view_part; VIEW_SYMBOL is the system call
- * Context: allocates. Return: 0; -ENODATA: the trace has no system calls; -ENOMEM.
+ * Context: allocates. Return: 0; -ENODATA: the trace has no system calls; -EDOM: see the filter's ->where; -ENOMEM.
  */
 int syscall_stats_make(struct syscall_stats *stats, const struct burin_trace *trace,
 		       const struct view_profile_filter *filter, unsigned parts);

@@ -54,6 +54,23 @@ static int select_all(struct replay_job *job)
 	return replay_select_functions(job);
 }
 
+/* The conditions of all that is printed. */
+static int replay_compile(struct replay_job *job)
+{
+	const unsigned count = burin_trace_events(job->trace);
+	bool *selected = calloc((size_t)count + 1, sizeof(*selected));
+	int result;
+
+	if (!selected)
+		return -ENOMEM;
+	for (unsigned n = 0; n < count; n++)
+		selected[n] = job->events[n] || burin_calls_is_call(job->lines.calls.calls,
+								    burin_trace_event(job->trace, n + 1));
+	result = view_where_make(&job->where, job->trace, job->lines.profile, &job->replay->where, selected);
+	free(selected);
+	return result;
+}
+
 static int replay_cut(struct replay_job *job)
 {
 	uint64_t bytes = (uint64_t)SLICE_BYTES_RING * burin_trace_rings(job->trace);
@@ -78,6 +95,8 @@ static int replay_run(struct replay_job *job)
 		result = -ENODATA;
 	if (!result)
 		result = select_all(job);
+	if (!result)
+		result = replay_compile(job);
 	if (!result)
 		result = replay_cut(job);
 	if (!result)
@@ -142,6 +161,7 @@ int view_replay(const struct burin_trace *trace, const struct view_replay *repla
 		arena_free(&job.values[n]);
 	free(job.functions);
 	free(job.events);
+	view_where_free(job.where);
 	free(job.bounds);
 	view_lines_free(&job.lines);
 	return result;

@@ -16,7 +16,7 @@
  * Return: 0; -ENODATA: the trace has no calls; -ENOMEM. */
 int view_replay_begin(const struct burin_trace *trace, uint64_t *begin);
 
-/* Return: 0; -ENODATA: the trace has no calls, or only counts; -ENOENT: none of a selected function; -EPIPE; another negative errno. */
+/* Return: 0; -ENODATA: the trace has no calls, or only counts; -ENOENT: none of a selected function; -EDOM: see ->where; -EPIPE; another negative errno. */
 int view_replay(const struct burin_trace *trace, const struct view_replay *replay);
 
 #endif

@@ -102,12 +102,15 @@ void replay_threads_free(struct replay_threads *threads)
 	hash_table_free(&threads->numbers);
 }
 
-static bool replay_calls_is_selected(const struct view_replay *replay, struct view_line_formatter *formatter,
+static bool replay_calls_is_selected(const struct replay_job *job, struct view_line_formatter *formatter,
 				     const struct burin_record *record)
 {
+	const struct view_replay *replay = job->replay;
 	const struct view_thread_label *label;
 
 	if (replay->tids.count && !view_set_has(&replay->tids, record->tid))
+		return false;
+	if (job->where && !view_where_holds(job->where, record))
 		return false;
 	if (!replay->pids.count)
 		return true;
@@ -129,7 +132,7 @@ bool replay_take(const struct replay_job *job, struct view_line_formatter *forma
 				      .tid = found.tid,
 				      .stack = found.stack,
 				      .depth = (uint16_t)found.depth };
-	return replay_calls_is_selected(job->replay, formatter, record) &&
+	return replay_calls_is_selected(job, formatter, record) &&
 	       (!job->replay->min_ns || view_call_ns(job->trace, &found) >= job->replay->min_ns);
 }
 
@@ -160,7 +163,7 @@ int replay_take_values(const struct replay_job *job, const struct burin_record *
 bool replay_has_event(const struct replay_job *job, struct view_line_formatter *formatter,
 		      const struct burin_record *record)
 {
-	return job->events[record->event->id - 1] && replay_calls_is_selected(job->replay, formatter, record);
+	return job->events[record->event->id - 1] && replay_calls_is_selected(job, formatter, record);
 }
 
 /* The open calls, to find those that have a record, too: they ended while the trace was written. */
@@ -188,7 +191,8 @@ static int replay_calls_add_open(struct replay_job *job, struct open_calls *open
 		/* The table has the pid. */
 		if ((replay->tids.count && !view_set_has(&replay->tids, call.tid)) ||
 		    (replay->pids.count && !view_set_has(&replay->pids, call.pid)) ||
-		    (replay->min_ns && view_call_ns(job->trace, &call) < replay->min_ns))
+		    (replay->min_ns && view_call_ns(job->trace, &call) < replay->min_ns) ||
+		    !call_where_open_holds(job->where, job->trace, calls, n, &call))
 			continue;
 		if ((record && replay_take_values(job, record, &job->values[0], &added)) ||
 		    replay_calls_add(&open->calls, &added) || !hash_table_reserve(&open->numbers))

@@ -4,13 +4,14 @@
 #define BURIN_VIEW_CALLS_REPLAY_REPLAY_OPTIONS_H
 
 #include "view/records/line.h"
-#include "view/records/selection.h"
+#include "view/records/where.h"
 
 struct view_replay {
 	struct view_style style;
-	bool no_events;		     /* calls only */
-	struct view_globs events;    /* those to print */
-	struct view_globs functions; /* only their calls, and what these call */
+	bool no_events;		      /* calls only */
+	struct view_globs events;     /* those to print */
+	struct view_globs functions;  /* only their calls, and what these call */
+	struct view_conditions where; /* of calls, events and samples */
 	struct view_set pids, tids;
 	uint64_t
 		begin; /* ticks: view_replay_begin(); 0: it is not known yet, and neither from nor to is given */

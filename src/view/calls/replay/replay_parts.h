@@ -57,8 +57,9 @@ struct replay_job {
 	const struct burin_trace *trace;
 	const struct view_replay *replay;
 	struct view_lines lines;
-	bool *events;	 /* by event id - 1: printed */
-	bool *functions; /* by number: selected; NULL: all */
+	struct view_where *where; /* NULL: there are no conditions */
+	bool *events;		  /* by event id - 1: printed */
+	bool *functions;	  /* by number: selected; NULL: all */
 	uint64_t *bounds;
 	size_t slices;
 	uint64_t begin; /* the first begin of a call, or the first record */
