@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* burin record: options. A command is run by record_command.c, a running program is recorded by record_target.c. */
 #include "cmd/record/cmd_record.h"
+#include "cmd/selection_options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -87,6 +88,10 @@ static const struct cmd_option table[] = {
 		    "matching events are switched on meanwhile (default: all, if none is on), others not "
 		    "recorded",
 		    .often = 2),
+	CMD_WHERE(&options.where.conditions,
+		  "of COMMAND's events that --event names, record only those of which EXPR is true, such as "
+		  "'ms > 20'; 'GLOB: EXPR' is for the events of these names; may be repeated. Of a TARGET: "
+		  "burin enable --where"),
 	OPTION_FLAG("-a, --all", &options.sampling.system,
 		    "sample the whole machine, while COMMAND runs, or until Ctrl-C", .given = whom,
 		    .alone = true, .often = 3),
@@ -347,6 +352,12 @@ static int check_conflicts(void)
 		return cmd_usage("--counters: give at most 1h");
 	if (options.kernel.where.count && !options.kernel.globs.count)
 		return cmd_usage("--k-where: there are no kernel events; add --kernel");
+	if (options.where.conditions.count && options.target)
+		return cmd_usage("--where is for a COMMAND; of a running program: burin enable %s GLOB "
+				 "--where EXPR, then burin record %s",
+				 options.target, options.target);
+	if (options.where.conditions.count && !*options.command)
+		return cmd_usage("--where: there is no COMMAND whose events it is for");
 	if (options.split.keep && !split)
 		return cmd_usage("--keep: there are no chunks; add --split, which makes them");
 	if (options.target && *own)
@@ -501,6 +512,9 @@ static int cmd_record_run(char **operands)
 		result = add_stacks_of_sched();
 	if (!result)
 		result = check_conflicts();
+	options.where.events = events.count;
+	if (!result)
+		result = record_where_check(&options.where);
 	if (!result)
 		result = sampling_check(&options.sampling);
 	if (!result)

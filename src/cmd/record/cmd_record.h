@@ -3,6 +3,7 @@
 #ifndef BURIN_CMD_RECORD_CMD_RECORD_H
 #define BURIN_CMD_RECORD_CMD_RECORD_H
 
+#include "cmd/record/record_where.h"
 #include "cmd/record/sources/record_calls.h"
 #include "cmd/record/guests/guest.h"
 #include "cmd/record/sources/counters.h"
@@ -28,6 +29,7 @@ struct record_options {
 	struct session_options session; /* of a command */
 	const char **globs;		/* of events; ends with NULL */
 	bool globs_given;		/* by the user, not by default */
+	struct record_where where;	/* of a command */
 	const char *output;
 	unsigned format; /* enum record_format */
 	struct chunk_limits split;

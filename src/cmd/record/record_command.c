@@ -424,11 +424,12 @@ static int exit_code_of(const struct record_options *options, const struct run *
 			const struct recorder *recorder, int result)
 {
 	const bool unknown = unknown_events_of(recorder->session, options->globs,
-					       recorder->program ?: "what was recorded", NULL);
+					       recorder->program ?: "what was recorded", NULL),
+		   unfit = record_where_end(&options->where, recorder->session);
 
 	if (exit_code(run))
 		return exit_code(run);
-	return result || run->snapshots.failed ? CMD_FAULTS : unknown ? CMD_USAGE : 0;
+	return result || run->snapshots.failed ? CMD_FAULTS : unknown || unfit ? CMD_USAGE : 0;
 }
 
 /* Print what was recorded, and what could not be. Return: the exit code of a command that was executed. */
@@ -567,6 +568,11 @@ int record_command(const struct record_options *options)
 	error = make_session(options, &session, run.session_path, sizeof(run.session_path));
 	if (error)
 		return CMD_FAULTS;
+	if (record_where_begin(&options->where, &session, options->globs) != 0) {
+		remove_session(run.session_path);
+		session_leave(&session);
+		return CMD_FAULTS;
+	}
 	watch_others(&run, &options->sampling.processes);
 	error = *run.session_path && stat(run.session_path, &run.session_file)
 			? errno

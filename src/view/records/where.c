@@ -178,17 +178,6 @@ static int where_place(struct where_maker *maker, const char *condition, bool *o
 	return 0;
 }
 
-/* Whether a condition is no expression, whatever the event. */
-static bool where_is_wrong(const char *condition, struct view_where_fault *fault)
-{
-	const char *expression = filter_condition_expression(condition);
-
-	fault->event = "";
-	fault->end = NULL;
-	snprintf(fault->text, sizeof(fault->text), "%s", expression);
-	return filter_check(expression, &fault->fault) != 0;
-}
-
 static int where_place_all(struct where_maker *maker)
 {
 	const struct view_globs *list = &maker->conditions->list;
@@ -198,7 +187,7 @@ static int where_place_all(struct where_maker *maker)
 		int any, error;
 
 		/* One that no event could have: the first event is not to blame. */
-		if (where_is_wrong(list->globs[c], fault))
+		if (view_where_is_wrong(list->globs[c], fault))
 			return -EDOM;
 		any = where_try(maker, list->globs[c]);
 		if (any < 0)
@@ -294,6 +283,16 @@ static int where_make(struct view_where **out, const struct burin_trace *trace,
 	else
 		*out = where;
 	return result;
+}
+
+bool view_where_is_wrong(const char *condition, struct view_where_fault *fault)
+{
+	const char *expression = filter_condition_expression(condition);
+
+	fault->event = "";
+	fault->end = NULL;
+	snprintf(fault->text, sizeof(fault->text), "%s", expression);
+	return filter_check(expression, &fault->fault) != 0;
 }
 
 int view_where_make_ends(struct view_where **where, const struct burin_trace *trace,

@@ -34,6 +34,9 @@ struct view_conditions {
 	struct view_where_fault *fault; /* receives why they do not fit; NULL: there are no conditions */
 };
 
+/* view_where_is_wrong - whether a condition is no expression, whatever the event. @fault: says why */
+bool view_where_is_wrong(const char *condition, struct view_where_fault *fault);
+
 /*
  * view_where_make - compile conditions for the events of a trace.
  * @selected: by id of an event - 1: it is; its conditions must fit
