@@ -154,9 +154,9 @@ static bool parse_pair(const char *text, struct span_pair *pair)
 /* Return: 0 or CMD_USAGE. */
 static int parse_pairs(const struct view_globs *given, struct span_options *options)
 {
-	struct span_pair *pairs = calloc(given->count + 1, sizeof(*pairs));
+	struct span_pair *pairs = given->count ? calloc(given->count, sizeof(*pairs)) : NULL;
 
-	if (!pairs)
+	if (!pairs && given->count)
 		abort();
 	for (size_t n = 0; n < given->count; n++)
 		if (!parse_pair(given->globs[n], &pairs[n]))
@@ -235,6 +235,8 @@ int report_spans(const char *path, const struct report_spans *options, const str
 				? print_slowest(path, opened.trace, options, report, &counted, &missing, &out)
 				: print_counted(opened.trace, options, report, &counted, &columns, order,
 						&missing, &out);
+		if (error)
+			view_buffer_free(&out);
 		result = error < 0 ? cmd_spans_failed(path, error, &options->names, missing)
 			 : error   ? error
 				   : cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
