@@ -184,7 +184,7 @@ static int cmd_report_complete(void)
 		return cmd_usage("%s is for spans; give --spans, too", of_spans);
 	if ((syscalls || sched || spans || critical) && *of_tree)
 		return cmd_usage("%s is for samples", of_tree);
-	if (suggest && (!calls || *of_rows || json || csv))
+	if (suggest && (!calls || *of_rows || *cmd_profile_given || json || csv))
 		return cmd_usage("--suggest goes with --calls alone");
 	if ((sched || critical) && order)
 		return cmd_usage("--sort is for samples and calls; remove it");
