@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pwd.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,10 +21,10 @@
 #include "file/named.h"
 #include "read/trace.h"
 #include "view/buffer.h"
+#include "view/view_threads.h"
 
 enum {
 	MESSAGE_BYTES = 4096,
-	THREADS_MAX = 16,
 };
 
 const char *cmd_name;
@@ -239,10 +238,7 @@ bool cmd_color(int file)
 
 unsigned cmd_threads(void)
 {
-	cpu_set_t set;
-	int count = sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-
-	return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (unsigned)count;
+	return view_threads();
 }
 
 int cmd_create(const char *path, bool private)

@@ -85,11 +85,11 @@ static int sql_attach(struct sql *sql, unsigned number)
 	return result ? result : sql_trace_attach(sql->base, trace, NULL);
 }
 
-static int sql_attach_all(struct sql *sql)
+static int sql_attach_all(struct sql *sql, unsigned count)
 {
 	int result = sql_functions_add(sql->base, &sql->traces);
 
-	for (unsigned n = 0; n < sql->traces.count && !result; n++)
+	for (unsigned n = 0; n < count && !result; n++)
 		result = sql_attach(sql, n);
 	if (!result)
 		result = sql_own_tables_make(sql->base);
@@ -112,11 +112,12 @@ int sql_open(struct sql **made, struct query *queries, const char *const *schema
 		return 1;
 	}
 	for (unsigned n = 0; n < count; n++)
-		sql->list[n] = (struct sql_trace){ schemas[n], &queries[n] };
-	sql->traces = (struct sql_traces){ sql->list, count };
+		sql->list[n] = (struct sql_trace){ schemas[n], &queries[n],
+						   n + 1 < count ? &sql->list[n + 1] : NULL };
+	sql->traces = (struct sql_traces){ .first = sql->list };
 	result = sqlite3_open(":memory:", &sql->base);
 	if (!result)
-		result = sql_attach_all(sql);
+		result = sql_attach_all(sql, count);
 	snprintf(message, SQL_MESSAGE, "%s", sqlite3_errmsg(sql->base));
 	return !!result;
 }

@@ -199,17 +199,27 @@ static void histogram_final(sqlite3_context *context)
 
 /* ---- stack(), symbol() */
 
-/* The trace of a schema; without one, the first. Return: NULL after an error. */
+const struct sql_trace *sql_traces_find(const struct sql_traces *traces, const char *schema)
+{
+	const struct sql_trace *trace = traces->first;
+
+	if (!schema)
+		return trace && traces->exact && trace->next ? NULL : trace;
+	while (trace && sqlite3_stricmp(schema, trace->schema))
+		trace = trace->next;
+	return trace;
+}
+
+/* Return: NULL after an error. */
 static const struct query *function_trace(sqlite3_context *context, int count, sqlite3_value **values)
 {
-	const struct sql_traces *traces = sqlite3_user_data(context);
 	const char *schema = count > 1 ? (const char *)sqlite3_value_text(values[1]) : NULL;
+	const struct sql_trace *trace =
+		count > 1 && !schema ? NULL : sql_traces_find(sqlite3_user_data(context), schema);
 
-	for (unsigned n = 0; n < traces->count; n++)
-		if (count == 1 || (schema && !sqlite3_stricmp(schema, traces->list[n].schema)))
-			return traces->list[n].query;
-	sqlite3_result_error(context, "no trace has this schema", -1);
-	return NULL;
+	if (!trace)
+		sqlite3_result_error(context, "give the schema of a trace that is open", -1);
+	return trace ? trace->query : NULL;
 }
 
 static bool function_number(sqlite3_value *value, uint32_t *number)
@@ -265,6 +275,18 @@ static void time_of_sqlite(sqlite3_context *context, sqlite3_value *value)
 	sqlite3_finalize(statement);
 }
 
+/* An integer is a time of a trace. In the extension, one that is a day for SQLite (its first and last) stays that. */
+static bool value_is_ns(sqlite3_value *value)
+{
+	if (sqlite3_value_type(value) != SQLITE_INTEGER)
+		return false;
+#ifdef SQL_EXTENSION
+	return sqlite3_value_int64(value) < 0 || sqlite3_value_int64(value) > 5373484;
+#else
+	return true;
+#endif
+}
+
 static void time_function(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	const int64_t ns = sqlite3_value_int64(values[0]);
@@ -272,7 +294,7 @@ static void time_function(sqlite3_context *context, int count, sqlite3_value **v
 	char text[VIEW_ABSOLUTE];
 
 	(void)count;
-	if (sqlite3_value_type(values[0]) != SQLITE_INTEGER) {
+	if (!value_is_ns(values[0])) {
 		time_of_sqlite(context, values[0]);
 		return;
 	}
@@ -286,26 +308,29 @@ static void time_function(sqlite3_context *context, int count, sqlite3_value **v
 
 int sql_functions_add(sqlite3 *base, const struct sql_traces *traces)
 {
+	/* Also in indexes, as SQLite's own time() may be. */
+	static const int everywhere = SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 	static const struct {
 		const char *name;
 		int arguments;
 		void (*function)(sqlite3_context *, int, sqlite3_value **);
 		void (*step)(sqlite3_context *, int, sqlite3_value **);
 		void (*final)(sqlite3_context *);
+		int flags;
 	} functions[] = {
-		{ "percentile", 2, NULL, percentile_step, percentile_final },
-		{ "histogram", 1, NULL, histogram_step, histogram_final },
-		{ "stack", 1, stack_function, NULL, NULL },
-		{ "stack", 2, stack_function, NULL, NULL },
-		{ "symbol", 1, symbol_function, NULL, NULL },
-		{ "symbol", 2, symbol_function, NULL, NULL },
-		{ "time", 1, time_function, NULL, NULL },
+		{ "percentile", 2, NULL, percentile_step, percentile_final, everywhere },
+		{ "histogram", 1, NULL, histogram_step, histogram_final, everywhere },
+		{ "stack", 1, stack_function, NULL, NULL, 0 },
+		{ "stack", 2, stack_function, NULL, NULL, 0 },
+		{ "symbol", 1, symbol_function, NULL, NULL, 0 },
+		{ "symbol", 2, symbol_function, NULL, NULL, 0 },
+		{ "time", 1, time_function, NULL, NULL, everywhere },
 	};
 	int result = SQLITE_OK;
 
 	for (size_t n = 0; n < sizeof(functions) / sizeof(*functions) && !result; n++)
-		result = sqlite3_create_function_v2(base, functions[n].name, functions[n].arguments,
-						    SQLITE_UTF8, (void *)traces, functions[n].function,
-						    functions[n].step, functions[n].final, NULL);
+		result = sqlite3_create_function_v2(
+			base, functions[n].name, functions[n].arguments, SQLITE_UTF8 | functions[n].flags,
+			(void *)traces, functions[n].function, functions[n].step, functions[n].final, NULL);
 	return result;
 }

@@ -34,6 +34,11 @@ struct sql_cursor {
 };
 
 static const char sql_row_word[] = "row#"; /* no column has such a name */
+#ifdef SQL_EXTENSION
+static const char sql_no_memory[] = "no memory for these rows";
+#else
+static const char sql_no_memory[] = "no memory for these rows; raise the limit with --memory";
+#endif
 static const char *const type_names[] = { "", "INTEGER", "REAL", "TEXT", "BLOB" };
 
 static int sql_table_disconnect(sqlite3_vtab *base)
@@ -332,8 +337,7 @@ static int sql_scan_result(struct sql_cursor *cursor, int error)
 	if (!error)
 		return SQLITE_OK;
 	sqlite3_free(cursor->base.pVtab->zErrMsg);
-	cursor->base.pVtab->zErrMsg =
-		sqlite3_mprintf("no memory for these rows; raise the limit with --memory");
+	cursor->base.pVtab->zErrMsg = sqlite3_mprintf("%s", sql_no_memory);
 	return SQLITE_ERROR;
 }
 
@@ -415,13 +419,22 @@ static const sqlite3_module sql_table_module = {
 	.xRowid = sql_table_rowid,
 };
 
+enum {
+	SQL_MODULE = TEXT_SHORT + 8,
+};
+
+/* A module's name is global to the connection, so each trace has its own. */
+static void sql_module_name(const struct sql_trace *trace, char module[SQL_MODULE])
+{
+	snprintf(module, SQL_MODULE, "burin_%p", (const void *)trace);
+}
+
 int sql_trace_attach(sqlite3 *base, const struct sql_trace *trace, void (*release)(void *trace))
 {
-	char module[TEXT_SHORT + 8];
+	char module[SQL_MODULE];
 	int result;
 
-	/* A module's name is global to the connection, so each trace has its own. */
-	snprintf(module, sizeof(module), "burin_%p", (const void *)trace);
+	sql_module_name(trace, module);
 	result = sqlite3_create_module_v2(base, module, &sql_table_module, (void *)trace, release);
 	for (unsigned n = 0; !result && n < trace->query->count; n++) {
 		char *text = sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\".\"%w\" USING %s(%u)", trace->schema,
@@ -431,4 +444,12 @@ int sql_trace_attach(sqlite3 *base, const struct sql_trace *trace, void (*releas
 		sqlite3_free(text);
 	}
 	return result;
+}
+
+void sql_trace_detach(sqlite3 *base, const struct sql_trace *trace)
+{
+	char module[SQL_MODULE];
+
+	sql_module_name(trace, module);
+	sqlite3_create_module_v2(base, module, NULL, NULL, NULL);
 }

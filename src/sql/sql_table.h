@@ -11,6 +11,7 @@ struct query;
 struct sql_trace {
 	const char *schema; /* the database's name: "main" */
 	struct query *query;
+	struct sql_trace *next; /* of the same connection */
 };
 
 /*
@@ -20,5 +21,8 @@ struct sql_trace {
  * Return: a code of SQLite.
  */
 int sql_trace_attach(sqlite3 *base, const struct sql_trace *trace, void (*release)(void *trace));
+
+/* sql_trace_detach - release a trace whose database has been detached. */
+void sql_trace_detach(sqlite3 *base, const struct sql_trace *trace);
 
 #endif

@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "view/view_threads.h"
+
 enum {
 	THREADS_MAX = 64,
 	AHEAD = 4, /* per thread: slices that may be rendered before they can be written */
@@ -166,7 +168,7 @@ int view_ordered_run(const struct view_ordered_work *work)
 	pthread_cond_init(&ordered->changed, NULL);
 	for (unsigned n = 0; n < threads; n++)
 		workers[n] = (struct worker){ ordered, n };
-	while (started < threads && !pthread_create(&running[started], NULL, run_worker, &workers[started]))
+	while (started < threads && view_thread_start(&running[started], run_worker, &workers[started]))
 		started++;
 	run_worker(&workers[0]);
 	for (unsigned n = 1; n < started; n++)

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include "read/trace.h"
+#include "view/view_threads.h"
 
 enum {
 	SLICE_BYTES = 1 << 20,
@@ -134,7 +135,7 @@ int read_ahead_open(struct read_ahead **result, const struct read_ahead_work *wo
 	pthread_cond_init(&ahead->changed, NULL);
 	if (threads > 1 && ahead->slice_count > 1)
 		while (ahead->thread_count < threads &&
-		       !pthread_create(&ahead->threads[ahead->thread_count], NULL, read_ahead_thread, ahead))
+		       view_thread_start(&ahead->threads[ahead->thread_count], read_ahead_thread, ahead))
 			ahead->thread_count++;
 	*result = ahead;
 	return 0;
