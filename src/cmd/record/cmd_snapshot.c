@@ -11,11 +11,11 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/record/recorder/recording.h"
+#include "cmd/record/recorder/target_snapshot.h"
 #include "cmd/target_argument.h"
 #include "control/remains.h"
 #include "drain/drain.h"
 #include "session/session.h"
-#include "source/kernel/kernel_share.h"
 
 static const char *given_output;
 static uint64_t last; /* ns; 0: all */
@@ -81,26 +81,9 @@ static int clean_up(const struct target *target, const struct drain_totals *tota
 	return 0;
 }
 
-/* The kernel's rings of a recorder. They are read only if its session is ours: another user could name any process's. */
-static const struct drain_more *kernel_of(const struct target *target, const struct session *session,
-					  struct kernel_borrowed *borrowed)
-{
-	int found;
-
-	*borrowed = (struct kernel_borrowed){ .bytes = 0 };
-	if (target->user != geteuid() || target->state != TARGET_RUNS)
-		return NULL;
-	found = kernel_borrow(borrowed, session);
-	if (found < 0)
-		cmd_note("burin: no kernel events: those of its recorder, process %u: %s\n",
-			 target->geometry.owner, strerror(-found));
-	return found > 0 ? &borrowed->reader.more : NULL;
-}
-
 static int cmd_snapshot_run(char **operands)
 {
 	struct drain_options options = { 0 };
-	struct kernel_borrowed kernel;
 	struct drain_totals totals;
 	struct session session;
 	struct target target;
@@ -116,9 +99,7 @@ static int cmd_snapshot_run(char **operands)
 	directory = recording_create("-o", output, target.user != geteuid());
 	if (directory < 0)
 		return cmd_target_leave(target.path, &session, CMD_FAULTS);
-	options.more = kernel_of(&target, &session, &kernel);
-	result = recording_snapshot(&session, &target, directory, output, &options, &totals);
-	kernel_borrow_end(&kernel);
+	result = target_snapshot(&session, &target, directory, output, &options, &totals);
 	if (!result && !quiet)
 		recording_summary(&totals, output);
 	result = cmd_target_leave(target.path, &session, result);

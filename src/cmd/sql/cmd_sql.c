@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/report/open_profile.h"
+#include "cmd/sql/sql_session.h"
 #include "cmd/sql/sql_shell.h"
 #include "query/query.h"
 #include "sql/sql_engine.h"
@@ -30,6 +31,7 @@ struct sql_inputs {
 		char schema[64];
 		struct burin_trace *trace;
 		struct cmd_faults faults;
+		struct sql_session session;
 	} list[SQL_TRACES_MAX];
 	struct query queries[SQL_TRACES_MAX];
 	const char *schemas[SQL_TRACES_MAX];
@@ -58,6 +60,28 @@ static void schema_name(const struct sql_inputs *inputs, const char *path, char 
 			 number);
 }
 
+static bool is_directory(const char *path)
+{
+	struct stat is;
+
+	return !stat(path, &is) && S_ISDIR(is.st_mode);
+}
+
+/* A directory is a trace, also where a program has its name. Return: 0 or the exit code. */
+static int input_open(struct sql_input *input)
+{
+	int result;
+
+	if (is_directory(input->path) || (!sql_session_is(input->path) && strchr(input->path, '/')))
+		return cmd_open(&input->trace, input->path, &input->faults);
+	if (!sql_session_is(input->path))
+		return cmd_usage("%s: neither a trace nor a session; burin ls lists sessions", input->path);
+	result = sql_session_take(&input->session, input->path);
+	if (!result)
+		result = cmd_open_at(&input->trace, input->session.directory, input->path, &input->faults);
+	return result;
+}
+
 static int inputs_open(struct sql_inputs *inputs, const char *path)
 {
 	struct sql_input *input = &inputs->list[inputs->count];
@@ -68,9 +92,11 @@ static int inputs_open(struct sql_inputs *inputs, const char *path)
 		strcpy(input->schema, "main");
 	else
 		schema_name(inputs, path, input->schema);
-	result = cmd_open(&input->trace, path, &input->faults);
-	if (result)
+	result = input_open(input);
+	if (result) {
+		sql_session_drop(&input->session);
 		return result;
+	}
 	inputs->schemas[inputs->count] = input->schema;
 	return cmd_written(query_make(&inputs->queries[inputs->count++], input->trace, cmd_threads()));
 }
@@ -87,6 +113,8 @@ static int inputs_close(struct sql_inputs *inputs, int result)
 		if (input->faults.count && !result)
 			result = CMD_FAULTS;
 	}
+	while (inputs->count)
+		sql_session_drop(&inputs->list[--inputs->count].session);
 	return result;
 }
 
@@ -112,14 +140,17 @@ static int sql_answer(struct sql_inputs *inputs, const char *statement)
 	return error > 0 ? cmd_failed("%s", message) : cmd_written(error);
 }
 
-/* The last operand is a query, unless it is a directory, or the only one. */
+/* The last operand is a query, unless it is the only one, or a directory, a file, or a word: a query has blanks, or brackets. */
 static const char *take_statement(char **operands, unsigned *count)
 {
-	struct stat is;
+	const char *last;
 
 	for (*count = 0; operands[*count];)
 		++*count;
-	if (*count < 2 || (!stat(operands[*count - 1], &is) && S_ISDIR(is.st_mode)))
+	if (*count < 2)
+		return NULL;
+	last = operands[*count - 1];
+	if (is_directory(last) || sql_session_is(last) || (*last && !strpbrk(last, " \t\n()[]\"'`;")))
 		return NULL;
 	return operands[--*count];
 }
@@ -149,10 +180,11 @@ static int cmd_sql_run(char **operands)
 const struct cmd cmd_sql = {
 	.name = "sql",
 	.line = "answer queries in SQL over the records of traces",
-	.usage = "Usage: burin sql [options] DIR... [QUERY]\n"
+	.usage = "Usage: burin sql [options] DIR|TARGET... [QUERY]\n"
 		 "\n"
-		 "Print the rows that a query of SQLite finds in the trace in DIR; without QUERY, read\n"
-		 "queries from the terminal or from standard input.\n"
+		 "Print the rows that a query of SQLite finds in the trace in DIR, or in the last events of\n"
+		 "TARGET, a program that runs or was killed: a pid, a program's name, a session's path or\n"
+		 "kernel. Without QUERY, read queries from the terminal or from standard input.\n"
 		 "Tables: events, one for each event by its name (\"net.rx\") with a column for each\n"
 		 "field, counters, spans, syscalls, calls, samples, stacks, frames, sched, threads,\n"
 		 "processes and losses. Functions: percentile(X, P), histogram(X), stack(NUMBER),\n"
