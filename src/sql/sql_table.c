@@ -79,8 +79,10 @@ static int sql_table_declare(sqlite3 *base, const struct sql_table *table)
 		sqlite3_str_appendf(text, "%s\"%w\" %s", n ? ", " : "CREATE TABLE rows(", table->names[n],
 				    type_names[table->types[n]]);
 	sqlite3_str_appendall(text, ")");
+	result = sqlite3_str_errcode(text); /* also if the text is above a limit of the connection */
 	declared = sqlite3_str_finish(text);
-	result = declared ? sqlite3_declare_vtab(base, declared) : SQLITE_NOMEM;
+	if (!result)
+		result = declared ? sqlite3_declare_vtab(base, declared) : SQLITE_NOMEM;
 	sqlite3_free(declared);
 	return result;
 }
