@@ -42,7 +42,7 @@ demo: deps
 check:
 	@scripts/install-packages build faster check
 	@$(CONFIGURE_AGAIN)
-	@scripts/fetch-speedscope >/dev/null || true
+	@scripts/fetch-npm speedscope arrow duckdb hyparquet >/dev/null || true
 	@scripts/fetch-arm64 >/dev/null || true
 	@$(MAKE) --no-print-directory everything
 	@tests/run $(BUILD)
@@ -60,7 +60,7 @@ check-asan:
 
 check-long:
 	@scripts/install-packages build faster check deb
-	@scripts/fetch-speedscope >/dev/null || true
+	@scripts/fetch-npm speedscope arrow duckdb hyparquet >/dev/null || true
 	@scripts/fetch-arm64 >/dev/null || true
 	@$(MAKE) --no-print-directory everything
 	@tests/run $(BUILD) --long

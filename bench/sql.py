@@ -58,8 +58,20 @@ class Queries:
         return (f"{rate / 1e6:.1f} M rows/s", f"GROUP BY {ROWS / group / 1e6:.1f} M rows/s; a window of 1 % {(total - nothing) / max(window - nothing, 1e-4):.0f}x faster; "
                 f"{rate / awk:.0f}x babeltrace2 | awk, {rate / imported:.0f}x an import", f"{rate / awk:.0f}x faster", rate >= 10e6, rate / 1e6)
 
+    def row_arrow(self):
+        self.sql_trace(ROWS)
+        times = []
+        for _ in range(ROUNDS):
+            begin = time.monotonic()
+            size = int(call(["sh", "-c", f"'{self.burin}' export arrow-stream '{self.trace_dir}' bench.row 2>/dev/null | wc -c"]))
+            times.append(time.monotonic() - begin)
+        shutil.rmtree(self.trace_dir)
+        rate = size / min(times)
+        return (f"{rate / 1e6:.0f} MB/s", f"{ROWS / min(times) / 1e6:.1f} M rows/s, {size / ROWS:.0f} bytes a row", f"{rate / 100e6:.1f}x the goal", rate >= 100e6, rate / 1e6)
+
 
 SQL_ROWS = {
+    "arrow": ("a table as Arrow, through a pipe", f"burin export arrow-stream: bench/rows {ROWS}", f"best of {ROUNDS}", ">= 100 MB/s"),
     "sql": ("a sum in SQL over the records of one event", f"burin sql: bench/rows {ROWS}; babeltrace2 | awk, an import into sqlite3: bench/rows {PEER_ROWS}", f"best of {ROUNDS}",
             ">= 10 M rows/s"),
 }

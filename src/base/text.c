@@ -233,6 +233,26 @@ size_t text_json(char *out, const char *in, size_t bytes)
 	return (size_t)(to - out);
 }
 
+size_t text_utf8(char *out, const char *in, size_t bytes)
+{
+	const unsigned char *from = (const unsigned char *)in;
+	char *to = out;
+
+	for (size_t at = 0, taken; at < bytes; at += taken) {
+		const uint64_t tops = 0x8080808080808080;
+		uint64_t word = tops;
+		uint32_t code;
+
+		if (bytes - at >= sizeof(word))
+			memcpy(&word, from + at, sizeof(word));
+		taken = word & tops ? utf8_character(from + at, bytes - at, &code) : sizeof(word);
+		memcpy(to, taken ? in + at : "\xef\xbf\xbd", taken ? taken : 3);
+		to += taken ? taken : 3;
+		taken += !taken;
+	}
+	return (size_t)(to - out);
+}
+
 size_t text_hex(char *out, const void *in, size_t bytes)
 {
 	const unsigned char *from = in;

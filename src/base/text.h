@@ -11,6 +11,7 @@
 enum {
 	TEXT_ESCAPE_MAX = 4, /* bytes of output for one of input, at most */
 	TEXT_JSON_MAX = 6,
+	TEXT_UTF8_MAX = 3,
 	TEXT_SHORT = 32, /* room for a size, a duration or a count, with its NUL */
 };
 
@@ -46,6 +47,9 @@ char *text_mask(char *text);
  * Return: the bytes written.
  */
 size_t text_json(char *out, const char *in, size_t bytes);
+
+/* text_utf8 - bytes as UTF-8: those that are not become U+FFFD. @out: room for TEXT_UTF8_MAX * @bytes. Return: the bytes written. */
+size_t text_utf8(char *out, const char *in, size_t bytes);
 
 /* text_hex - bytes as two hexadecimal digits each; @out has room for 2 * @bytes. Return: the bytes written. */
 size_t text_hex(char *out, const void *in, size_t bytes);

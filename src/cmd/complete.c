@@ -105,6 +105,8 @@ static void offer_formats(struct completion *completion)
 	for (const struct export_format *format = export_formats; format->name; format++)
 		complete_offer(completion, format->name, format->line);
 	complete_offer(completion, "uftrace", "all calls, as a directory for uftrace");
+	complete_offer(completion, "arrow", "a table, as a file of Arrow");
+	complete_offer(completion, "arrow-stream", "a table, as a stream of Arrow");
 }
 
 /* @before: the operands that are given */

@@ -116,7 +116,7 @@ static uint64_t cell_json(struct read_ahead_items *items, const struct burin_rec
 	}
 	json_end(&json);
 	*failed |= out.failed;
-	cell = cell_bytes(items, out.bytes, out.used ? out.used - 1 : 0, failed);
+	cell = out.failed ? 0 : cell_bytes(items, out.bytes, out.used - 1, failed);
 	view_buffer_free(&out);
 	return cell;
 }

@@ -8,7 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/record/recorder/recording.h"
-#include "cmd/report/export_uftrace.h"
+#include "cmd/export/export_uftrace.h"
 #include "file/create.h"
 #include "writer/chunks.h"
 

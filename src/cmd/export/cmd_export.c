@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "cmd/report/export_uftrace.h"
+#include "cmd/export/export_arrow.h"
+#include "cmd/export/export_uftrace.h"
 #include "cmd/report/open_profile.h"
 #include "export/export.h"
 
@@ -60,16 +61,30 @@ static int cmd_export_write_out(const struct cmd_profile *profile, const struct 
 			  text_count(all, profile->counted.samples));
 }
 
+/* A file, or a stream. */
+static bool is_arrow(const char *name)
+{
+	return !strcmp(name, "arrow") || !strcmp(name, "arrow-stream");
+}
+
 static int cmd_export_run(char **operands)
 {
 	const struct export_format *format = find_format(operands[0]);
 	struct cmd_profile profile = { 0 };
 	int result;
 
-	if (!strcmp(operands[0], "uftrace"))
+	if (!strcmp(operands[0], "uftrace") && !operands[2])
 		return *cmd_profile_given ? cmd_usage("%s: it selects samples; uftrace gets all calls",
 						      cmd_profile_given)
 					  : export_uftrace(operands[1], output);
+	if (is_arrow(operands[0]))
+		return *cmd_profile_given || calls
+			       ? cmd_usage("%s: it selects samples; arrow gets the rows of a table",
+					   calls ? "--calls" : cmd_profile_given)
+			       : export_arrow(operands[1], operands[2], !strcmp(operands[0], "arrow"),
+					      output);
+	if (operands[2])
+		return cmd_usage("a table is for the format arrow; remove \"%s\"", operands[2]);
 	if (!format)
 		return cmd_usage("no such format: \"%s\"", operands[0]);
 	if (!strcmp(format->name, "pprof") && !output && isatty(STDOUT_FILENO))
@@ -86,22 +101,26 @@ static int cmd_export_run(char **operands)
 
 const struct cmd cmd_export = {
 	.name = "export",
-	.line = "convert samples for speedscope, pprof and other tools, calls for uftrace",
-	.usage = "Usage: burin export [options] FORMAT DIR\n"
+	.line = "convert samples for speedscope, pprof and other tools, calls for uftrace, tables for Arrow",
+	.usage = "Usage: burin export [options] FORMAT DIR [TABLE]\n"
 		 "\n"
-		 "Convert the samples of the trace in DIR, or its calls, into the format of another\n"
-		 "tool:\n"
+		 "Convert the samples of the trace in DIR, its calls, or a table of burin sql, into the\n"
+		 "format of another tool:\n"
 		 "\n"
 		 "  folded       one line per stack, for flame graph scripts\n"
 		 "  speedscope   JSON, for speedscope\n"
 		 "  pprof        profile.proto, for pprof and tools that read its files\n"
 		 "  callgrind    for KCachegrind and callgrind_annotate\n"
 		 "  perf         the output of perf script, sample by sample\n"
-		 "  uftrace      all calls, as a directory for uftrace 0.13 or later\n",
+		 "  uftrace      all calls, as a directory for uftrace 0.13 or later\n"
+		 "  arrow        the rows of a table as a file of Arrow, for pandas, Polars, DuckDB\n"
+		 "  arrow-stream the same as a stream, for pipes\n"
+		 "\n"
+		 "TABLE is for arrow; by default it is events.\n",
 	.notes = "The limit of the text in memory is 4 times --memory and 256M.\n"
 		 "Exit code: 0; 1 if the trace has faults or writing failed; 2 if nothing was read.\n",
 	.options = table,
-	.operands = { 2, 2, "give a format and a trace", { CMD_IS_FORMAT, CMD_IS_TRACE } },
+	.operands = { 2, 3, "give a format and a trace", { CMD_IS_FORMAT, CMD_IS_TRACE } },
 	.views = true,
 	.main = cmd_export_run,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* burin export uftrace; see export_uftrace.h. */
-#include "cmd/report/export_uftrace.h"
+#include "cmd/export/export_uftrace.h"
 
 #include <errno.h>
 #include <fcntl.h>

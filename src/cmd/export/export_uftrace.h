@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* burin export uftrace; also for burin record --format uftrace. */
-#ifndef BURIN_CMD_REPORT_EXPORT_UFTRACE_H
-#define BURIN_CMD_REPORT_EXPORT_UFTRACE_H
+#ifndef BURIN_CMD_EXPORT_EXPORT_UFTRACE_H
+#define BURIN_CMD_EXPORT_EXPORT_UFTRACE_H
 
 #include <stdbool.h>
 
