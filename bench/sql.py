@@ -4,7 +4,7 @@ import os
 import shutil
 import time
 
-from common import QUICK, ROUNDS, Skipped, call
+from common import QUICK, ROUNDS, Failed, Skipped, call
 
 ROWS = 500_000 if QUICK else 10_000_000
 PEER_ROWS = 50_000 if QUICK else 500_000
@@ -17,13 +17,13 @@ class Queries:
         shutil.rmtree(self.trace_dir, ignore_errors=True)
         call([self.burin, "record", "--no-samples", "-q", "--buffer", "64M", "-o", self.trace_dir, "--", os.path.join(self.build, "bench", "rows"), str(count)])
 
-    def sql_seconds(self, *queries):
+    def sql_seconds(self, *queries, options=()):
         """The least time of each query, all of them in turns."""
         times = [[] for _ in queries]
         for _ in range(ROUNDS):
             for query, of in zip(queries, times):
                 begin = time.monotonic()
-                call([self.burin, "sql", "--csv", self.trace_dir, query])
+                call([self.burin, "sql", "--csv", *options, self.trace_dir, query])
                 of.append(time.monotonic() - begin)
         return [min(of) for of in times]
 
@@ -58,6 +58,25 @@ class Queries:
         return (f"{rate / 1e6:.1f} M rows/s", f"GROUP BY {ROWS / group / 1e6:.1f} M rows/s; a window of 1 % {(total - nothing) / max(window - nothing, 1e-4):.0f}x faster; "
                 f"{rate / awk:.0f}x babeltrace2 | awk, {rate / imported:.0f}x an import", f"{rate / awk:.0f}x faster", rate >= 10e6, rate / 1e6)
 
+    def row_duckdb(self):
+        try:
+            place = call([os.path.join(os.path.dirname(__file__), "..", "scripts", "fetch-npm"), "duckdb"]).strip()
+        except Failed as why:
+            raise Skipped(str(why)) from why
+        self.sql_trace(ROWS)
+        first, last = (int(word) for word in call([self.burin, "sql", "--csv", self.trace_dir, "SELECT min(time), max(time) FROM events"]).split()[-1].split(","))
+        width = (last - first) // 100
+        low = first + 50 * width
+        by_sqlite, none = self.sql_seconds(f"{TOTAL} WHERE time BETWEEN {low} AND {low + width}", "SELECT 1")
+        total, group, window, nothing = self.sql_seconds(TOTAL, 'SELECT path, count(*), sum(size) FROM "bench.row" GROUP BY path',
+                                                         f'SELECT count(*), sum(size) FROM "bench.row"(since := {low}, until := {low + width})', "SELECT 1",
+                                                         options=("--engine", "duckdb", "--library", os.path.join(place, "libduckdb.so")))
+        shutil.rmtree(self.trace_dir)
+        rate, grouped = ROWS / (total - nothing), ROWS / (group - nothing)
+        ratio = (window - nothing) / max(by_sqlite - none, 1e-4)
+        return (f"{rate / 1e6:.0f} M rows/s", f"GROUP BY {grouped / 1e6:.0f} M rows/s; a window of 1 % takes {ratio:.1f}x SQLite's time; without the start of {nothing:.2f} s",
+                f"{rate / 50e6:.2f}x the goal", rate >= 50e6 and grouped >= 50e6 and ratio <= 1.5, rate / 1e6)
+
     def row_arrow(self):
         self.sql_trace(ROWS)
         times = []
@@ -71,6 +90,7 @@ class Queries:
 
 
 SQL_ROWS = {
+    "duckdb": ("the same by DuckDB", f"burin sql --engine duckdb: bench/rows {ROWS}", f"best of {ROUNDS}", ">= 50 M rows/s, with GROUP BY too; a window <= 1.5x SQLite's"),
     "arrow": ("a table as Arrow, through a pipe", f"burin export arrow-stream: bench/rows {ROWS}", f"best of {ROUNDS}", ">= 100 MB/s"),
     "sql": ("a sum in SQL over the records of one event", f"burin sql: bench/rows {ROWS}; babeltrace2 | awk, an import into sqlite3: bench/rows {PEER_ROWS}", f"best of {ROUNDS}",
             ">= 10 M rows/s"),

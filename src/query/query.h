@@ -59,6 +59,7 @@ struct query_bounds {
 	bool has_row;
 	int64_t row;	  /* its number */
 	uint64_t columns; /* whose values will be asked for: a bit for each */
+	bool alone;	  /* the caller is one of several threads that scan: nothing is decoded ahead */
 };
 
 struct query;
@@ -125,6 +126,22 @@ static inline struct query_bounds query_all(void)
 {
 	return (struct query_bounds){ .from = INT64_MIN, .to = INT64_MAX, .columns = UINT64_MAX };
 }
+
+/*
+ * Several threads may scan at the same time, each a scan of its own, while no row is made: rows of some tables are made when they are read first.
+ * query_prepare() makes them before. These have one reader at a time.
+ *
+ * query_prepare - Return: 0 or -ENOMEM.
+ * query_parts - cut a scan of records into parts of its first column, which hold about as many rows; the scan of another table is one part.
+ * @parts: free() it. Return: their number, 0 if there are no rows; -ENOMEM.
+ */
+struct query_part {
+	int64_t from, to; /* both are included */
+};
+
+int query_prepare(struct query *query, struct query_table *table);
+ssize_t query_parts(const struct query *query, const struct query_table *table,
+		    const struct query_bounds *bounds, struct query_part **parts);
 
 /* Moves to the first row. Return: 0 or -ENOMEM. Call query_scan_end() in any case. */
 int query_scan_begin(struct query_scan *scan, struct query *query, struct query_table *table,

@@ -70,6 +70,8 @@ void query_of_thread(const struct query *query, uint32_t tid, uint64_t ticks, en
 bool query_value_is(const struct query_value *value, const struct query_value *wanted);
 
 /* ---- query_records.c */
+ssize_t query_records_parts(const struct query *query, const struct query_bounds *bounds,
+			    struct query_part **parts);
 int query_records_begin(struct query_scan *scan);
 int query_records_next(struct query_scan *scan);
 void query_records_end(struct query_scan *scan);
@@ -79,6 +81,8 @@ int64_t query_records_row(const struct query_scan *scan);
 /* ---- query_store.c */
 /* Adds a row of zeros. Return: NULL: no memory. */
 void *query_store_add(struct query_store *store, size_t row_bytes);
+/* Makes the rows, if they are not made. Return: 0 or -ENOMEM. */
+int query_store_make(struct query *query, struct query_table *table);
 int query_store_begin(struct query_scan *scan, struct query *query, struct query_table *table);
 void query_store_next(struct query_scan *scan);
 

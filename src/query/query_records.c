@@ -29,6 +29,7 @@ enum {
 	ROW_FILE,
 	ROW_OFFSET,
 	ROW_VALUES,
+	PART_BYTES = 4 << 20,
 	ROW_FILE_SHIFT = 40, /* bits of an offset in the number of a row */
 };
 
@@ -401,18 +402,40 @@ static bool bounds_of_equals(struct query_records *records)
 }
 
 /* A time in ns is rounded down, so it is at or after a whole one exactly if its ticks are. */
-static void bounds_of_time(struct query_records *records)
+static void bounds_of_time(const struct burin_trace *trace, const struct query_bounds *bounds, uint64_t *from,
+			   uint64_t *to)
 {
-	const struct burin_trace *trace = records->scan->query->trace;
-	const struct query_bounds *bounds = records->scan->bounds;
-
 	if (bounds->from != INT64_MIN)
-		records->work.from = burin_trace_ticks(trace, bounds->from);
+		*from = burin_trace_ticks(trace, bounds->from);
 	if (bounds->to == INT64_MAX)
 		return;
-	records->work.to = burin_trace_ticks(trace, bounds->to + 1);
-	if (!records->work.to)
-		records->work.to = 1;
+	*to = burin_trace_ticks(trace, bounds->to + 1);
+	if (!*to)
+		*to = 1;
+}
+
+/* Times of records are rounded down, so all that have the time of a cut are in the part behind it. */
+ssize_t query_records_parts(const struct query *query, const struct query_bounds *bounds,
+			    struct query_part **parts)
+{
+	uint64_t from = 0, to = 0, *ticks;
+	ssize_t count;
+
+	bounds_of_time(query->trace, bounds, &from, &to);
+	if (to && from >= to)
+		return 0;
+	count = read_time_partition(query->trace, from, to, PART_BYTES, PART_BYTES, &ticks);
+	if (count < 0)
+		return count;
+	*parts = calloc((size_t)count, sizeof(**parts));
+	for (ssize_t n = 0; *parts && n < count; n++) {
+		(*parts)[n].from = n ? burin_trace_ns(query->trace, ticks[n]) : bounds->from;
+		(*parts)[n].to = bounds->to;
+		if (n)
+			(*parts)[n - 1].to = (*parts)[n].from - 1;
+	}
+	free(ticks);
+	return *parts ? count : -ENOMEM;
 }
 
 static void records_slots(struct query_records *records)
@@ -444,11 +467,11 @@ int query_records_begin(struct query_scan *scan)
 	scan->records = records;
 	records->scan = scan;
 	records->work = (struct read_ahead_work){ .trace = scan->query->trace,
-						  .threads = scan->query->threads,
+						  .threads = scan->bounds->alone ? 0 : scan->query->threads,
 						  .decode = records_decode,
 						  .data = records };
 	records_slots(records);
-	bounds_of_time(records);
+	bounds_of_time(scan->query->trace, scan->bounds, &records->work.from, &records->work.to);
 	scan->done = !bounds_of_equals(records) ||
 		     (scan->bounds->has_row && !bounds_of_row(records, scan->bounds->row)) ||
 		     (records->work.to && records->work.from >= records->work.to);

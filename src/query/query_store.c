@@ -47,7 +47,7 @@ static void store_sort(struct query_store *store, size_t bytes)
 		}
 }
 
-static int store_make(struct query *query, struct query_table *table)
+int query_store_make(struct query *query, struct query_table *table)
 {
 	struct query_store *store = &table->store;
 	int error;
@@ -108,7 +108,7 @@ int query_store_begin(struct query_scan *scan, struct query *query, struct query
 {
 	const struct query_bounds *bounds = scan->bounds;
 	const size_t bytes = table->kind->row_bytes;
-	const int error = store_make(query, table);
+	const int error = query_store_make(query, table);
 	size_t first, last;
 
 	if (error)

@@ -111,6 +111,26 @@ double query_rows(const struct query *query, const struct query_table *table)
 	return table->store.made ? 1 + (double)table->store.count : STORE_ROWS;
 }
 
+int query_prepare(struct query *query, struct query_table *table)
+{
+	return table->kind->make ? query_store_make(query, table) : 0;
+}
+
+ssize_t query_parts(const struct query *query, const struct query_table *table,
+		    const struct query_bounds *bounds, struct query_part **parts)
+{
+	*parts = NULL;
+	if (bounds->from > bounds->to)
+		return 0;
+	if (!table->kind->make)
+		return query_records_parts(query, bounds, parts);
+	*parts = malloc(sizeof(**parts));
+	if (!*parts)
+		return -ENOMEM;
+	**parts = (struct query_part){ bounds->from, bounds->to };
+	return 1;
+}
+
 int query_scan_begin(struct query_scan *scan, struct query *query, struct query_table *table,
 		     const struct query_bounds *bounds)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A database in memory whose only tables are virtual. */
+/* SQLite: a database in memory whose only tables are virtual. A query only reads: an authorizer refuses all other statements. */
 #include "sql/sql_engine.h"
 
 #include <stdio.h>
@@ -16,11 +16,6 @@ struct sql {
 	struct sql_trace list[SQL_TRACES_MAX];
 	struct sql_traces traces;
 };
-
-bool sql_available(void)
-{
-	return true;
-}
 
 /* Pragmas that list tables and columns. */
 static const char *const reading_pragmas[] = { "table_info", "table_xinfo", "table_list", "function_list",
@@ -100,8 +95,8 @@ static int sql_attach_all(struct sql *sql, unsigned count)
 	return result;
 }
 
-int sql_open(struct sql **made, struct query *queries, const char *const *schemas, unsigned count,
-	     char message[SQL_MESSAGE])
+static int sql_open(struct sql **made, struct query *queries, const char *const *schemas, unsigned count,
+		    char message[SQL_MESSAGE])
 {
 	struct sql *sql = calloc(1, sizeof(*sql));
 	int result;
@@ -122,7 +117,7 @@ int sql_open(struct sql **made, struct query *queries, const char *const *schema
 	return !!result;
 }
 
-void sql_close(struct sql *sql)
+static void sql_close(struct sql *sql)
 {
 	if (!sql)
 		return;
@@ -130,8 +125,62 @@ void sql_close(struct sql *sql)
 	free(sql);
 }
 
-int sql_run_with(struct sql *sql, const char *text, const char *argument, enum sql_format format, int file,
-		 char message[SQL_MESSAGE])
+/* ---- The rows of a statement */
+
+static const char *statement_name(void *data, unsigned column)
+{
+	return sqlite3_column_name(data, (int)column);
+}
+
+static int statement_step(void *data)
+{
+	const int result = sqlite3_step(data);
+
+	return result == SQLITE_ROW ? 1 : result == SQLITE_DONE ? 0 : -1;
+}
+
+static const char *statement_text(void *data, unsigned column)
+{
+	return (const char *)sqlite3_column_text(data, (int)column);
+}
+
+static void statement_value(void *data, unsigned column, struct query_value *value)
+{
+	const int n = (int)column;
+
+	*value = (struct query_value){ .type = QUERY_NULL };
+	switch (sqlite3_column_type(data, n)) {
+	case SQLITE_INTEGER:
+		*value = (struct query_value){ .type = QUERY_INTEGER,
+					       .integer = sqlite3_column_int64(data, n) };
+		break;
+	case SQLITE_FLOAT:
+		*value = (struct query_value){ .type = QUERY_REAL, .real = sqlite3_column_double(data, n) };
+		break;
+	case SQLITE_TEXT:
+		*value = (struct query_value){ .type = QUERY_TEXT, .bytes = sqlite3_column_text(data, n) };
+		break;
+	case SQLITE_BLOB:
+		*value = (struct query_value){ .type = QUERY_BLOB, .bytes = sqlite3_column_blob(data, n) };
+	}
+	if (value->bytes)
+		value->size = (size_t)sqlite3_column_bytes(data, n);
+}
+
+static int statement_print(sqlite3_stmt *statement, enum sql_format format, int file, int *written)
+{
+	const struct sql_source source = { .data = statement,
+					   .count = (unsigned)sqlite3_column_count(statement),
+					   .name = statement_name,
+					   .step = statement_step,
+					   .value = statement_value,
+					   .text = statement_text };
+
+	return sql_print_rows(&source, format, file, written);
+}
+
+static int sql_run(struct sql *sql, const char *text, const char *argument, enum sql_format format, int file,
+		   char message[SQL_MESSAGE])
 {
 	int result = SQLITE_OK, written = 0;
 	const char *rest = text;
@@ -146,7 +195,7 @@ int sql_run_with(struct sql *sql, const char *text, const char *argument, enum s
 			result = sqlite3_bind_text(statement, 1, argument, -1, SQLITE_STATIC);
 		if (!result && statement) {
 			any = true;
-			result = sql_print_rows(statement, format, file, &written);
+			result = statement_print(statement, format, file, &written);
 		}
 		if (result)
 			snprintf(message, SQL_MESSAGE, "%s", sqlite3_errmsg(sql->base));
@@ -157,22 +206,17 @@ int sql_run_with(struct sql *sql, const char *text, const char *argument, enum s
 	return written ? written : result ? 1 : any ? 0 : SQL_NOTHING;
 }
 
-int sql_run(struct sql *sql, const char *text, enum sql_format format, int file, char message[SQL_MESSAGE])
-{
-	return sql_run_with(sql, text, NULL, format, file, message);
-}
-
-void sql_interrupt(struct sql *sql)
+static void sql_interrupt(struct sql *sql)
 {
 	sqlite3_interrupt(sql->base);
 }
 
-bool sql_complete(const char *text)
+static bool sql_complete(const char *text)
 {
 	return sqlite3_complete(text);
 }
 
-char *sql_word(struct sql *sql, const char *prefix, unsigned n)
+static char *sql_word(struct sql *sql, const char *prefix, unsigned n)
 {
 	static const char query[] =
 		"SELECT name FROM (SELECT name FROM pragma_table_list UNION SELECT info.name FROM "
@@ -191,3 +235,16 @@ char *sql_word(struct sql *sql, const char *prefix, unsigned n)
 	sqlite3_finalize(statement);
 	return word;
 }
+
+const struct sql_engine sql_sqlite = {
+	.open = sql_open,
+	.close = sql_close,
+	.run = sql_run,
+	.interrupt = sql_interrupt,
+	.complete = sql_complete,
+	.word = sql_word,
+	.tables = "SELECT schema, name, ncol AS columns FROM pragma_table_list WHERE name NOT LIKE "
+		  "'sqlite!_%' ESCAPE '!' ORDER BY schema, name",
+	.columns = "SELECT name AS column, type FROM pragma_table_info(?1)",
+	.losses = "SELECT time(time) AS time, time(end) AS end, cause, count, ring FROM losses",
+};

@@ -28,10 +28,10 @@ struct sql_cell {
 };
 
 struct sql_printer {
-	sqlite3_stmt *statement;
+	const struct sql_source *source;
 	enum sql_format format;
 	struct view_buffer out;
-	int count; /* columns */
+	unsigned count; /* columns */
 	unsigned *widths;
 	struct sql_cell *cells;
 	size_t cell_count, cell_room, cell_bytes;
@@ -40,24 +40,38 @@ struct sql_printer {
 
 /* ---- Values as texts */
 
-static void cell_blob(struct view_buffer *out, const unsigned char *bytes, int count)
+static void cell_blob(struct view_buffer *out, const struct query_value *value)
 {
-	for (int n = 0; n < count; n++)
+	const unsigned char *bytes = value->bytes;
+
+	for (size_t n = 0; n < value->size; n++)
 		view_buffer_print(out, "%02x", bytes[n]);
 }
 
 /* The value of a column of the row, as text. A NUL ends it, but when it is printed in JSON. */
-static const char *column_text(struct sql_printer *printer, int column)
+static const char *column_text(struct sql_printer *printer, unsigned column)
 {
-	const char *text = (const char *)sqlite3_column_text(printer->statement, column);
+	const char *text = printer->source->text(printer->source->data, column);
 
 	printer->out.failed |= !text;
 	return text ? text : "";
 }
 
-static bool type_is_number(int type)
+static const char *column_name(const struct sql_printer *printer, unsigned column)
 {
-	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+	const char *name = printer->source->name(printer->source->data, column);
+
+	return name ? name : "";
+}
+
+static void column_value(const struct sql_printer *printer, unsigned column, struct query_value *value)
+{
+	printer->source->value(printer->source->data, column, value);
+}
+
+static bool type_is_number(enum query_type type)
+{
+	return type == QUERY_INTEGER || type == QUERY_REAL;
 }
 
 /* ---- CSV */
@@ -67,17 +81,17 @@ static void csv_row(struct sql_printer *printer)
 {
 	struct view_buffer *out = &printer->out;
 
-	for (int n = 0; n < printer->count; n++) {
-		const int type = sqlite3_column_type(printer->statement, n);
+	for (unsigned n = 0; n < printer->count; n++) {
+		struct query_value value;
 
+		column_value(printer, n, &value);
 		if (n)
 			view_buffer_print(out, ",");
-		if (type == SQLITE_BLOB)
-			cell_blob(out, sqlite3_column_blob(printer->statement, n),
-				  sqlite3_column_bytes(printer->statement, n));
-		else if (type_is_number(type))
+		if (value.type == QUERY_BLOB)
+			cell_blob(out, &value);
+		else if (type_is_number(value.type))
 			view_buffer_print(out, "%s", column_text(printer, n));
-		else if (type == SQLITE_TEXT)
+		else if (value.type == QUERY_TEXT)
 			view_buffer_csv(out, column_text(printer, n));
 	}
 	view_buffer_print(out, "\r\n");
@@ -85,34 +99,33 @@ static void csv_row(struct sql_printer *printer)
 
 static void csv_head(struct sql_printer *printer)
 {
-	for (int n = 0; n < printer->count; n++) {
+	for (unsigned n = 0; n < printer->count; n++) {
 		if (n)
 			view_buffer_print(&printer->out, ",");
-		view_buffer_csv(&printer->out, sqlite3_column_name(printer->statement, n));
+		view_buffer_csv(&printer->out, column_name(printer, n));
 	}
 	view_buffer_print(&printer->out, "\r\n");
 }
 
 /* ---- JSON */
 
-static void json_cell(struct sql_printer *printer, int column, struct json *json)
+static void json_cell(struct sql_printer *printer, unsigned column, struct json *json)
 {
-	sqlite3_stmt *statement = printer->statement;
+	struct query_value value;
 
-	switch (sqlite3_column_type(statement, column)) {
-	case SQLITE_INTEGER:
-		json_i64(json, NULL, sqlite3_column_int64(statement, column));
+	column_value(printer, column, &value);
+	switch (value.type) {
+	case QUERY_INTEGER:
+		json_i64(json, NULL, value.integer);
 		break;
-	case SQLITE_FLOAT:
-		json_double(json, NULL, sqlite3_column_double(statement, column), 17);
+	case QUERY_REAL:
+		json_double(json, NULL, value.real, 17);
 		break;
-	case SQLITE_TEXT:
-		json_bytes(json, NULL, column_text(printer, column),
-			   (size_t)sqlite3_column_bytes(statement, column));
+	case QUERY_TEXT:
+		json_bytes(json, NULL, value.bytes, value.size);
 		break;
-	case SQLITE_BLOB:
-		json_hex(json, NULL, sqlite3_column_blob(statement, column),
-			 (size_t)sqlite3_column_bytes(statement, column));
+	case QUERY_BLOB:
+		json_hex(json, NULL, value.bytes, value.size);
 		break;
 	default:
 		json_null(json, NULL);
@@ -124,8 +137,8 @@ static void json_row(struct sql_printer *printer)
 	struct json json;
 
 	json_begin_object(&json, &printer->out, 0);
-	for (int n = 0; n < printer->count; n++) {
-		json_key(&json, sqlite3_column_name(printer->statement, n));
+	for (unsigned n = 0; n < printer->count; n++) {
+		json_key(&json, column_name(printer, n));
 		json_cell(printer, n, &json);
 	}
 	json_end(&json);
@@ -145,7 +158,7 @@ static void markdown_cell(struct view_buffer *out, const char *text)
 
 static void markdown_row(struct sql_printer *printer, const struct sql_cell *cells)
 {
-	for (int n = 0; n < printer->count; n++) {
+	for (unsigned n = 0; n < printer->count; n++) {
 		view_buffer_print(&printer->out, "| ");
 		markdown_cell(&printer->out, cells[n].text ? cells[n].text : "");
 		view_buffer_print(&printer->out, " ");
@@ -158,7 +171,7 @@ static void table_row_text(struct sql_printer *printer, const struct sql_cell *c
 {
 	struct view_buffer *out = &printer->out;
 
-	for (int n = 0; n < printer->count; n++) {
+	for (unsigned n = 0; n < printer->count; n++) {
 		const char *text = cells[n].text ? cells[n].text : "";
 		const bool last = n == printer->count - 1;
 
@@ -174,7 +187,7 @@ static void table_rule(struct sql_printer *printer)
 {
 	static const char dashes[] = "------------------------------------------------------------";
 
-	for (int n = 0; n < printer->count; n++)
+	for (unsigned n = 0; n < printer->count; n++)
 		if (printer->format == SQL_MARKDOWN)
 			view_buffer_print(&printer->out, n ? "---|" : "|---|");
 		else
@@ -204,8 +217,8 @@ static void table_head(struct sql_printer *printer)
 	struct sql_cell *names = calloc(count, sizeof(*names));
 
 	printer->out.failed |= !names;
-	for (size_t n = 0; names && n < count; n++) {
-		names[n].text = strdup(sqlite3_column_name(printer->statement, (int)n));
+	for (unsigned n = 0; names && n < count; n++) {
+		names[n].text = strdup(column_name(printer, n));
 		names[n].number = n < printer->cell_count && printer->cells[n].number;
 	}
 	if (names) {
@@ -218,8 +231,8 @@ static void table_head(struct sql_printer *printer)
 
 static void table_widths(struct sql_printer *printer)
 {
-	for (int n = 0; n < printer->count; n++) {
-		unsigned width = view_column_wider(0, sqlite3_column_name(printer->statement, n));
+	for (unsigned n = 0; n < printer->count; n++) {
+		unsigned width = view_column_wider(0, column_name(printer, n));
 
 		for (size_t at = (size_t)n; at < printer->cell_count; at += (size_t)printer->count)
 			if (printer->cells[at].text)
@@ -242,18 +255,17 @@ static void table_flush(struct sql_printer *printer)
 	printer->cell_count = printer->cell_bytes = 0;
 }
 
-static char *table_text(struct sql_printer *printer, int column, int type)
+static char *table_cell_text(struct sql_printer *printer, unsigned column, const struct query_value *value)
 {
 	struct view_buffer bytes = { 0 };
 	char *text;
 
-	if (type == SQLITE_NULL)
+	if (value->type == QUERY_NULL)
 		return NULL;
-	if (type != SQLITE_BLOB) {
+	if (value->type != QUERY_BLOB) {
 		text = strdup(column_text(printer, column));
 	} else {
-		cell_blob(&bytes, sqlite3_column_blob(printer->statement, column),
-			  sqlite3_column_bytes(printer->statement, column));
+		cell_blob(&bytes, value);
 		text = bytes.failed ? NULL : strndup(bytes.used ? bytes.bytes : "", bytes.used);
 		view_buffer_free(&bytes);
 	}
@@ -270,11 +282,12 @@ static void table_keep(struct sql_printer *printer)
 		printer->out.failed = true;
 		return;
 	}
-	for (int n = 0; n < printer->count; n++) {
-		const int type = sqlite3_column_type(printer->statement, n);
+	for (unsigned n = 0; n < printer->count; n++) {
+		struct query_value value;
 
+		column_value(printer, n, &value);
 		printer->cells[printer->cell_count++] =
-			(struct sql_cell){ table_text(printer, n, type), type_is_number(type) };
+			(struct sql_cell){ table_cell_text(printer, n, &value), type_is_number(value.type) };
 	}
 	if (count >= (size_t)printer->count * KEPT_ROWS || printer->cell_bytes >= KEPT_BYTES)
 		table_flush(printer);
@@ -292,18 +305,16 @@ static void printer_row(struct sql_printer *printer)
 		table_keep(printer);
 }
 
-int sql_print_rows(sqlite3_stmt *statement, enum sql_format format, int file, int *written)
+int sql_print_rows(const struct sql_source *source, enum sql_format format, int file, int *written)
 {
-	struct sql_printer printer = { .statement = statement,
-				       .format = format,
-				       .count = sqlite3_column_count(statement) };
-	int result = SQLITE_OK;
+	struct sql_printer printer = { .source = source, .format = format, .count = source->count };
+	int result = 0;
 
 	printer.widths = calloc((size_t)printer.count + 1, sizeof(*printer.widths));
 	printer.out.failed = !printer.widths;
 	if (format == SQL_CSV)
 		csv_head(&printer);
-	while (!printer.out.failed && !*written && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+	while (!printer.out.failed && !*written && (result = source->step(source->data)) > 0) {
 		printer_row(&printer);
 		if (printer.out.used >= FLUSH_BYTES)
 			*written = view_buffer_write(&printer.out, file);
@@ -318,5 +329,5 @@ int sql_print_rows(sqlite3_stmt *statement, enum sql_format format, int file, in
 	if (!*written)
 		*written = view_buffer_write(&printer.out, file);
 	view_buffer_free(&printer.out);
-	return *written || result == SQLITE_DONE ? 0 : result;
+	return result < 0 ? result : 0;
 }

@@ -15,10 +15,23 @@
 
 static bool as_csv, as_json, as_markdown;
 
+enum {
+	ENGINE_SQLITE,
+	ENGINE_DUCKDB,
+};
+static unsigned engine_number;
+static const char *const engine_names[] = { [ENGINE_SQLITE] = "sqlite", [ENGINE_DUCKDB] = "duckdb", NULL };
+static const struct sql_engine *const engines[] = {
+	[ENGINE_SQLITE] = &sql_sqlite, [ENGINE_DUCKDB] = &sql_duckdb
+};
+
 static const struct cmd_option table[] = {
 	OPTION_FLAG("--csv", &as_csv, "print rows as CSV"),
 	OPTION_FLAG("-j, --json", &as_json, "print an object of JSON for each row, in a line"),
 	OPTION_FLAG("--markdown", &as_markdown, "print a table in Markdown"),
+	OPTION_CHOICE("--engine NAME", &engine_number, engine_names,
+		      "sqlite (default) or duckdb, whose library is loaded when it is asked for"),
+	OPTION_TEXT("--library FILE", &sql_duckdb_path, "libduckdb.so (default: where the loader finds it)"),
 	CMD_MEMORY,
 	{ 0 },
 };
@@ -126,17 +139,18 @@ static int sql_answer(struct sql_inputs *inputs, const char *statement)
 						     : SQL_TABLE;
 	char message[SQL_MESSAGE];
 	struct sql *sql;
-	int error = sql_open(&sql, inputs->queries, inputs->schemas, inputs->count, message);
+	const struct sql_engine *engine = engines[engine_number];
+	int error = engine->open(&sql, inputs->queries, inputs->schemas, inputs->count, message);
 
 	if (!error && !statement) {
-		const int result = sql_shell(sql, format);
+		const int result = sql_shell(engine, sql, format);
 
-		sql_close(sql);
+		engine->close(sql);
 		return result;
 	}
 	if (!error)
-		error = sql_run(sql, statement, format, STDOUT_FILENO, message);
-	sql_close(sql);
+		error = engine->run(sql, statement, NULL, format, STDOUT_FILENO, message);
+	engine->close(sql);
 	return error > 0 ? cmd_failed("%s", message) : cmd_written(error);
 }
 
@@ -162,9 +176,11 @@ static int cmd_sql_run(char **operands)
 	unsigned count;
 	int result = 0;
 
-	if (!sql_available())
+	if (!engines[engine_number]->open)
 		return cmd_usage(
 			"this burin was built without SQLite; install libsqlite3-dev and build it again");
+	if (sql_duckdb_path && engine_number != ENGINE_DUCKDB)
+		return cmd_usage("--library is for --engine duckdb; add it");
 	if (as_csv + as_json + as_markdown > 1)
 		return cmd_usage("give one of --csv, --json and --markdown");
 	statement = take_statement(operands, &count);

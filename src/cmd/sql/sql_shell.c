@@ -23,6 +23,7 @@ enum {
 };
 
 struct sql_shell {
+	const struct sql_engine *engine;
 	struct sql *sql;
 	enum sql_format format;
 	bool terminal, timer, failed, ended;
@@ -32,6 +33,7 @@ struct sql_shell {
 
 /* For signals and for completion, which get no other argument. */
 static struct sql *shell_sql;
+static const struct sql_engine *shell_engine;
 
 /* ---- Lines */
 
@@ -57,7 +59,7 @@ static char *shell_complete(const char *prefix, int state)
 	static unsigned next;
 
 	next = state ? next + 1 : 0;
-	return sql_word(shell_sql, prefix, next);
+	return shell_engine->word(shell_sql, prefix, next);
 }
 
 /* The path of the history. Return: false: there is none. */
@@ -183,7 +185,7 @@ static char *shell_next_line(const struct sql_shell *shell)
 static void shell_interrupt(int number)
 {
 	(void)number;
-	sql_interrupt(shell_sql);
+	shell_engine->interrupt(shell_sql);
 }
 
 /* @argument: of ?1; NULL: none */
@@ -197,7 +199,7 @@ static void shell_run_with(struct sql_shell *shell, const char *text, const char
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	sigaction(SIGINT, &interrupt, &before);
-	result = sql_run_with(shell->sql, text, argument, shell->format, STDOUT_FILENO, message);
+	result = shell->engine->run(shell->sql, text, argument, shell->format, STDOUT_FILENO, message);
 	sigaction(SIGINT, &before, NULL);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	if (result == SQL_NOTHING)
@@ -223,19 +225,18 @@ static void shell_run(struct sql_shell *shell, const char *text)
 static void command_tables(struct sql_shell *shell, const char *word)
 {
 	(void)word;
-	shell_run(shell, "SELECT schema, name, ncol AS columns FROM pragma_table_list WHERE name NOT LIKE "
-			 "'sqlite!_%' ESCAPE '!' ORDER BY schema, name");
+	shell_run(shell, shell->engine->tables);
 }
 
 static void command_schema(struct sql_shell *shell, const char *word)
 {
-	shell_run_with(shell, "SELECT name AS column, type FROM pragma_table_info(?1)", word);
+	shell_run_with(shell, shell->engine->columns, word);
 }
 
 static void command_losses(struct sql_shell *shell, const char *word)
 {
 	(void)word;
-	shell_run(shell, "SELECT time(time) AS time, time(end) AS end, cause, count, ring FROM losses");
+	shell_run(shell, shell->engine->losses);
 }
 
 static void command_format(struct sql_shell *shell, const char *word)
@@ -320,21 +321,23 @@ static bool shell_take(struct sql_shell *shell, const char *line)
 	text[shell->bytes] = '\0';
 	if (strspn(text, " \t\n") == shell->bytes) {
 		shell->bytes = 0;
-	} else if (sql_complete(text)) {
+	} else if (shell->engine->complete(text)) {
 		shell_run(shell, text);
 		shell->bytes = 0;
 	}
 	return true;
 }
 
-int sql_shell(struct sql *sql, enum sql_format format)
+int sql_shell(const struct sql_engine *engine, struct sql *sql, enum sql_format format)
 {
-	struct sql_shell shell = { .sql = sql,
+	struct sql_shell shell = { .engine = engine,
+				   .sql = sql,
 				   .format = format,
 				   .terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) };
 	char *line;
 
 	shell_sql = sql;
+	shell_engine = engine;
 	history_begin(&shell);
 	if (shell.terminal)
 		cmd_note(".help lists commands, .tables the tables; a statement ends with a semicolon\n");

@@ -11,6 +11,6 @@
 #include "sql/sql_engine.h"
 
 /* sql_shell - read statements until the input ends. Return: the exit code: 0; CMD_FAULTS: one failed. */
-int sql_shell(struct sql *sql, enum sql_format format);
+int sql_shell(const struct sql_engine *engine, struct sql *sql, enum sql_format format);
 
 #endif
