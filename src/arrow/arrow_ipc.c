@@ -57,7 +57,7 @@ struct ipc {
 	struct view_buffer prefix, metadata, body;
 	struct ipc_block *blocks;
 	size_t block_count, block_room;
-	struct arrow_ipc_done *done;
+	uint64_t bytes; /* written */
 };
 
 /* ---- The schema */
@@ -180,7 +180,7 @@ static int ipc_flush(struct ipc *ipc, struct view_buffer *out)
 	const size_t bytes = out->used;
 	const int error = out->failed ? -ENOMEM : view_buffer_write(out, ipc->file);
 
-	ipc->done->bytes += error ? 0 : bytes;
+	ipc->bytes += error ? 0 : bytes;
 	return error;
 }
 
@@ -220,7 +220,7 @@ static int ipc_message(struct ipc *ipc, const struct ArrowArray *batch, struct i
 		put_schema(out, header, &ipc->schema);
 	flat_store(out, flat_field(out, table, MESSAGE_HEADER + 1), (int64_t)ipc->body.used, 8);
 	flat_align(out, IPC_ALIGN);
-	*block = (struct ipc_block){ .at = ipc->done->bytes,
+	*block = (struct ipc_block){ .at = ipc->bytes,
 				     .body = ipc->body.used,
 				     .metadata = (uint32_t)out->used + IPC_PREFIX };
 	error = ipc_number(ipc, -1);
@@ -240,7 +240,6 @@ static int ipc_batches(struct ipc *ipc, struct ArrowArrayStream *stream)
 		struct ipc_block block;
 
 		error = ipc_message(ipc, &batch, &block);
-		ipc->done->rows += error ? 0 : (uint64_t)batch.length;
 		batch.release(&batch);
 		if (!error && !array_reserve(ipc->blocks, ipc->block_room, ipc->block_count + 1))
 			error = -ENOMEM;
@@ -293,12 +292,11 @@ static int ipc_all(struct ipc *ipc, struct ArrowArrayStream *stream, bool whole)
 	return error || !whole ? error : ipc_footer(ipc);
 }
 
-int arrow_ipc_write(struct ArrowArrayStream *stream, int file, bool whole, struct arrow_ipc_done *done)
+int arrow_ipc_write(struct ArrowArrayStream *stream, int file, bool whole)
 {
-	struct ipc ipc = { .file = file, .done = done };
+	struct ipc ipc = { .file = file };
 	int error = -stream->get_schema(stream, &ipc.schema);
 
-	*done = (struct arrow_ipc_done){ 0 };
 	if (error)
 		return error;
 	error = ipc_all(&ipc, stream, whole);

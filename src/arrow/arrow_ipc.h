@@ -11,17 +11,12 @@
 
 #include "arrow/arrow_abi.h"
 
-struct arrow_ipc_done {
-	uint64_t rows, bytes;
-};
-
 /*
  * arrow_ipc_write - write all batches of a stream to a file descriptor.
  * @stream: of columns of the formats l, g, u and z; the caller releases it
  * @whole: as a file; otherwise as a stream
- * @done: how many were written, also after an error
  * Return: 0; a negative errno of the stream or of writing.
  */
-int arrow_ipc_write(struct ArrowArrayStream *stream, int file, bool whole, struct arrow_ipc_done *done);
+int arrow_ipc_write(struct ArrowArrayStream *stream, int file, bool whole);
 
 #endif

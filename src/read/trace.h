@@ -381,9 +381,9 @@ enum {
 };
 
 /*
- * Cuts the time from..to (exclusive; 0: no end) into spans of records, by the index alone: READ_SPANS of about `least` bytes or
- * more each, or more of about `most`. So a short time has spans for several threads, too. Span n is from bounds[n] to bounds[n + 1]; the caller frees bounds. Return: the number of spans, at
- * least 1, or -ENOMEM.
+ * Cuts the time from..to (exclusive; 0: no end) into spans of records, by the index alone: about READ_SPANS of them, so that a short time
+ * has some for each thread. But a span has about `least` bytes at least, and about `most` at most. Span n is from bounds[n] to
+ * bounds[n + 1]; the caller frees bounds. Return: the number of spans, at least 1, or -ENOMEM.
  */
 ssize_t read_time_partition(const struct burin_trace *trace, uint64_t from, uint64_t to, uint64_t least,
 			    uint64_t most, uint64_t **bounds);

@@ -49,16 +49,21 @@ def need_sql():
         raise Skip("this burin was built without SQLite")
 
 
+def compiled(source, *options):
+    """A trace of a program in C."""
+    need("gcc")
+    path, library, trace = fresh(), os.path.dirname(BURIN), fresh()
+    with open(path + ".c", "w", encoding="utf-8") as file:
+        file.write(source)
+    made("gcc", "-pthread", "-I", os.path.join(TOP, "include"), path + ".c", "-o", path, "-L", library, "-lburin", f"-Wl,-rpath,{library}")
+    made(BURIN, "record", "-q", "--no-samples", *options, "-o", trace, "--", path)
+    return trace
+
+
 @functools.cache
 def many_values():
     """A trace of two threads with values of all types, and names that need quotes."""
-    need("gcc")
-    path, library, trace = os.path.join(folder, "program"), os.path.dirname(BURIN), fresh()
-    with open(path + ".c", "w", encoding="utf-8") as file:
-        file.write(SOURCE)
-    made("gcc", "-pthread", "-I", os.path.join(TOP, "include"), path + ".c", "-o", path, "-L", library, "-lburin", f"-Wl,-rpath,{library}")
-    made(BURIN, "record", "-q", "--no-samples", "--buffer", "32M", "-o", trace, "--", path)
-    return trace
+    return compiled(SOURCE, "--buffer", "32M")
 
 
 @functools.cache

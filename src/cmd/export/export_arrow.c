@@ -58,12 +58,11 @@ static int export_arrow_file(struct query *query, struct query_table *table,
 {
 	struct stat made = { .st_ino = 0 };
 	struct ArrowArrayStream stream;
-	struct arrow_ipc_done done;
 	int error = arrow_stream_open(&stream, query, table, bounds);
 
 	fstat(file, &made);
 	if (!error) {
-		error = arrow_ipc_write(&stream, file, whole, &done);
+		error = arrow_ipc_write(&stream, file, whole);
 		stream.release(&stream);
 	}
 	if (close(file) && !error)

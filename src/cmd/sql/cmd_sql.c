@@ -154,7 +154,16 @@ static int sql_answer(struct sql_inputs *inputs, const char *statement)
 	return error > 0 ? cmd_failed("%s", message) : cmd_written(error);
 }
 
-/* The last operand is a query, unless it is the only one, or a directory, a file, or a word: a query has blanks, or brackets. */
+/* Whether an operand is a path, and not the name of a program or a query. */
+static bool is_path(const char *word)
+{
+	return *word == '/' || strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0;
+}
+
+/*
+ * The last operand is a query if it has blanks or brackets, unless it is the only one, or the path of a trace or a session. The names of
+ * programs and of files in the current directory do not count: others may have chosen them.
+ */
 static const char *take_statement(char **operands, unsigned *count)
 {
 	const char *last;
@@ -164,7 +173,9 @@ static const char *take_statement(char **operands, unsigned *count)
 	if (*count < 2)
 		return NULL;
 	last = operands[*count - 1];
-	if (is_directory(last) || sql_session_is(last) || (*last && !strpbrk(last, " \t\n()[]\"'`;")))
+	if (*last && !strpbrk(last, " \t\n()[]\"'`;"))
+		return NULL;
+	if (is_path(last) && (is_directory(last) || sql_session_is(last)))
 		return NULL;
 	return operands[--*count];
 }
@@ -198,7 +209,7 @@ const struct cmd cmd_sql = {
 	.line = "answer queries in SQL over the records of traces",
 	.usage = "Usage: burin sql [options] DIR|TARGET... [QUERY]\n"
 		 "\n"
-		 "Print the rows that a query of SQLite finds in the trace in DIR, or in the last events of\n"
+		 "Print the rows that a query finds in the trace in DIR, or in the last events of\n"
 		 "TARGET, a program that runs or was killed: a pid, a program's name, a session's path or\n"
 		 "kernel. Without QUERY, read queries from the terminal or from standard input.\n"
 		 "Tables: events, one for each event by its name (\"net.rx\") with a column for each\n"

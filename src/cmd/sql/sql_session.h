@@ -18,7 +18,7 @@ struct sql_session {
 /* sql_session_is - whether a word is a session: a pid, the name of a program, `kernel`, or a path of a regular file. */
 bool sql_session_is(const char *word);
 
-/* sql_session_take - write the session's records. Print errors. Return: 0 or the exit code; then there is nothing to drop. */
+/* sql_session_take - write the session's records. Print errors. Return: 0 or the exit code. Call sql_session_drop() in any case. */
 int sql_session_take(struct sql_session *session, const char *word);
 
 /* sql_session_drop - remove the directory, and wait until it is gone. Of several, the last one that was taken goes first. */

@@ -80,11 +80,28 @@ static int duck_schema(struct duck *made, const char *schema, char message[SQL_M
 	return result;
 }
 
+/*
+ * The functions of a table, and its view. DuckDB may have a function with the name of an event, and prefer it. So the view reads one with a
+ * sign behind its name, which no event has; the one without it is for those who give bounds of time. @name: has room for the sign
+ */
+static int duck_add_table(struct duck *made, const char *schema, char *name, struct duck_table *table,
+			  char message[SQL_MESSAGE])
+{
+	duck_table_register(made->connection, name, table);
+	strcat(name, "#");
+	if (!duck_table_register(made->connection, name, table)) {
+		snprintf(message, SQL_MESSAGE, "DuckDB cannot register a table function for \"%.400s\"",
+			 name);
+		return 1;
+	}
+	return duck_view(made, schema, name, table->table->name, message);
+}
+
 /* The tables of a trace. Functions of the first have their names, those of others the schema before it. */
 static int duck_add_trace(struct duck *made, struct query *query, const char *schema, bool first,
 			  char message[SQL_MESSAGE])
 {
-	char name[QUERY_NAME + SCHEMA_MAX + 2];
+	char name[QUERY_NAME + SCHEMA_MAX + 3];
 	int result = first ? 0 : duck_schema(made, schema, message);
 
 	for (unsigned n = 0; n < query->count && !result; n++) {
@@ -93,24 +110,21 @@ static int duck_add_trace(struct duck *made, struct query *query, const char *sc
 		*table = (struct duck_table){ &made->tables, query, &query->tables[n] };
 		snprintf(name, sizeof(name), "%s%s%s", first ? "" : schema, first ? "" : ".",
 			 table->table->name);
-		if (!duck_table_register(made->connection, name, table)) {
-			snprintf(message, SQL_MESSAGE, "DuckDB takes no table function for \"%.400s\"", name);
-			return 1;
-		}
-		result = duck_view(made, first ? "main" : schema, name, table->table->name, message);
+		result = duck_add_table(made, first ? "main" : schema, name, table, message);
 	}
 	return result;
 }
 
-/* DuckDB fetches no extensions from the network by itself. */
+/* DuckDB fetches no extensions from the network by itself, and writes nothing into the current directory when memory runs out. */
 static int duck_base_open(struct duck *made, unsigned threads, char message[SQL_MESSAGE])
 {
 	char number[16], *error = NULL;
-	duck_handle config;
+	duck_handle config = NULL;
 	int failed;
 
 	snprintf(number, sizeof(number), "%u", threads);
 	failed = duck.create_config(&config) || duck.set_config(config, "threads", number) ||
+		 duck.set_config(config, "temp_directory", "") ||
 		 duck.set_config(config, "autoinstall_known_extensions", "false") ||
 		 duck.set_config(config, "autoload_known_extensions", "false") ||
 		 duck.open_ext(NULL, &made->base, config, &error) ||
@@ -161,6 +175,8 @@ static void duck_close(struct sql *sql)
 		duck.disconnect(&made->connection);
 	if (made->base)
 		duck.close(&made->base);
+	if (made->list)
+		pthread_mutex_destroy(&made->tables.lock);
 	free(made->list);
 	free(made);
 }

@@ -33,8 +33,10 @@ bool duck_library_load(const char *path, char *message, size_t bytes)
 		void *function = dlsym(duck.loaded, members[n].name);
 
 		if (!function) {
-			snprintf(message, bytes, "%s lacks %s; install DuckDB 1.2 or later",
+			snprintf(message, bytes, "%s lacks %s; install DuckDB 1.5 or later",
 				 path ? path : "libduckdb.so", members[n].name);
+			dlclose(duck.loaded);
+			duck.loaded = NULL;
 			return false;
 		}
 		memcpy((char *)&duck + members[n].at, &function, sizeof(function));

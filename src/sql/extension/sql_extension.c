@@ -203,7 +203,7 @@ static void extension_sweep(sqlite3 *base, struct extension *extension)
 	for (struct sql_trace *trace = extension->traces.first; trace; trace = next) {
 		next = trace->next;
 		if (sqlite3_table_column_metadata(base, trace->schema, "losses", NULL, NULL, NULL, NULL, NULL,
-						  NULL) == SQLITE_OK)
+						  NULL) != SQLITE_ERROR)
 			continue;
 		extension_unlink(extension, trace);
 		sql_trace_detach(base, trace);

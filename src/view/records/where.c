@@ -51,7 +51,6 @@ enum where_side {
 	WHERE_FIRST_WRONG = 2,
 	WHERE_LAST_FITS = 4,
 	WHERE_LAST_WRONG = 8,
-	WHERE_DONE = 16, /* its side was chosen */
 };
 
 /* ---- One expression */
