@@ -148,9 +148,9 @@ const struct cmd cmd_top = {
 		 "       burin top [OPTION]... --all\n"
 		 "\n"
 		 "Show what a program does now, again and again: its spans with rates and percentiles, its\n"
-		 "events, the functions that run, its threads and why they wait, and losses. TARGET is a "
-		 "pid, a program's\n"
-		 "name or a session's path; see burin ls. Any process has --pid.\n",
+		 "events, the functions that run, its threads and why they wait, and what was lost.\n"
+		 "TARGET is a pid, a program's name or a session's path; see burin ls. Any process has\n"
+		 "--pid.\n",
 	.notes = "Exit code: 0, also when the program has ended; 2 if there is no such program, or it may "
 		 "not\n"
 		 "be read.\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * The functions that run, by samples of the kernel. A sample is the innermost function alone: stacks would have to be copied, and
- * cost the program more than all else that burin top does.
+ * The functions that run, by samples of the kernel. A sample is the innermost function alone: a stack would need a copy
+ * of up to 64 KiB for each sample, while the program waits.
  */
 #ifndef BURIN_CMD_TOP_TOP_FUNCTIONS_H
 #define BURIN_CMD_TOP_TOP_FUNCTIONS_H
