@@ -28,7 +28,19 @@ struct leased_rule {
 	bool held;
 	bool had_former; /* there was a rule with this glob: */
 	struct session_rule former;
-	char where[WIRE_RULES_MAX]; /* its expression */
+	struct session_rule own;    /* of the leases: this one's, or that of a lease that came first */
+	char where[WIRE_RULES_MAX]; /* the expression of the one that was found */
+};
+
+enum {
+	LEASED_OFF = 1, /* it was off, and the lease has changed it */
+	LEASED_SHARED,	/* another lease had switched it on */
+};
+
+struct leased_event {
+	uint8_t held;  /* 0: the lease does not have it */
+	uint8_t state; /* enum wire_switch: as the leases made it */
+	uint32_t filter, sample, limit;
 };
 
 static struct flock lock_of(short type, off_t at)
@@ -79,23 +91,32 @@ unsigned enable_lease_lasting(struct session *session, int file)
 	return on;
 }
 
-static bool enable_lease_matches(const struct enable_lease *lease, uint32_t index)
+/* The last glob that matches. Return: the number of globs if none does. */
+static unsigned enable_lease_glob(const struct enable_lease *lease, uint32_t index)
 {
 	const struct session *session = lease->session;
 	char name[WIRE_NAME_MAX + 1];
 
 	session_event_copy(session, session->entries[index].name, name, sizeof(name));
-	for (unsigned n = 0; n < lease->count; n++)
+	for (unsigned n = lease->count; n-- > 0;)
 		if (glob_match(lease->globs[n], name))
-			return true;
-	return false;
+			return n;
+	return lease->count;
 }
 
-static const struct session_rule lease_rule = { .state = WIRE_ON, .level = WIRE_LEVEL_MAX, .where = "" };
-
-static bool is_lease_rule(const struct session_rule *rule)
+static struct session_rule enable_lease_rule_of(const struct enable_lease *lease, unsigned n)
 {
-	return rule->state == lease_rule.state && rule->level == lease_rule.level;
+	const char *where = lease->wheres ? lease->wheres[n] : "";
+
+	return (struct session_rule){ .state = *where ? WIRE_CONDITIONAL : WIRE_ON,
+				      .level = WIRE_LEVEL_MAX,
+				      .where = where };
+}
+
+static bool is_lease_rule(const struct session_rule *own, const struct session_rule *rule)
+{
+	return rule->state == own->state && rule->level == own->level && rule->sample == own->sample &&
+	       rule->limit == own->limit && strcmp(rule->where, own->where) == 0;
 }
 
 /* The rules of the transaction, copied: other processes can write them. */
@@ -105,41 +126,91 @@ static void enable_lease_copy_rules(const struct session *session, char rules[WI
 	rules[WIRE_RULES_MAX - 1] = 0;
 }
 
+/* Whether a rule is as leases make them. */
+static bool is_leased(const struct session_rule *rule)
+{
+	return rule->state != WIRE_OFF && rule->level == WIRE_LEVEL_MAX && !rule->sample && !rule->limit;
+}
+
+/* A rule of another lease stays, as its events do. */
 static int enable_lease_rule(struct enable_lease *lease, unsigned n)
 {
 	const char *glob = lease->globs[n];
 	struct leased_rule *leased = &lease->rules[n];
-	struct session_rule rule;
+	struct session_rule rule = { .state = WIRE_OFF };
 	char rules[WIRE_RULES_MAX];
+	bool found;
 
 	enable_lease_copy_rules(lease->session, rules);
-	leased->had_former = session_rule_find(rules, glob, &rule);
-	if (leased->had_former && is_lease_rule(&rule)) {
-		leased->had_former = false;
-		leased->held = others_hold(lease, rule_lock(glob));
-		if (leased->held)
-			enable_lease_hold(lease, rule_lock(glob));
-		return 0;
-	}
-	if (leased->had_former) {
-		leased->former = rule;
-		leased->former.where = strcpy(leased->where, rule.where);
-	}
+	found = session_rule_find(rules, glob, &rule);
+	if (found)
+		rule.where = strcpy(leased->where, rule.where);
+	leased->own = enable_lease_rule_of(lease, n);
 	leased->held = true;
-	enable_lease_hold(lease, rule_lock(glob));
-	return session_change_rule(lease->session, glob, &lease_rule);
+	if (found && is_leased(&rule) && others_hold(lease, rule_lock(glob))) {
+		leased->own = rule;
+	} else if (found && is_lease_rule(&leased->own, &rule)) {
+		leased->held = false;
+	} else {
+		leased->had_former = found;
+		leased->former = rule;
+	}
+	if (leased->held)
+		enable_lease_hold(lease, rule_lock(glob));
+	if (!leased->held || leased->own.where == leased->where)
+		return 0;
+	if (session_change_rule(lease->session, glob, &leased->own) != 0)
+		return -ENOSPC;
+	session_change_conditions_text(lease->session, &leased->own);
+	return 0;
 }
 
-static int enable_lease_event(struct enable_lease *lease, uint32_t index)
+/* Whether an event is as the leases made it. */
+static bool enable_lease_is_own(const struct enable_lease *lease, uint32_t index)
 {
-	const off_t lock = event_lock(lease, index);
-	const uint8_t want = lease->session->desired[index];
+	const struct session *session = lease->session;
+	const struct leased_event *leased = &lease->events[index];
+	const struct wire_condition *condition = &session->conditions[index];
 
-	lease->held[index] = !wire_is_on(want) || (want == WIRE_ON && others_hold(lease, lock));
-	if (!lease->held[index])
+	return session->desired[index] == leased->state &&
+	       (leased->state != WIRE_CONDITIONAL ||
+		(condition->filter == leased->filter && condition->sample == leased->sample &&
+		 condition->limit == leased->limit));
+}
+
+static void enable_lease_take(struct enable_lease *lease, uint32_t index, uint8_t held, uint8_t state,
+			      const struct wire_condition *condition)
+{
+	lease->events[index] = (struct leased_event){ .held = held, .state = state };
+	if (state == WIRE_CONDITIONAL) {
+		lease->events[index].filter = condition->filter;
+		lease->events[index].sample = condition->sample;
+		lease->events[index].limit = condition->limit;
+	}
+	enable_lease_hold(lease, event_lock(lease, index));
+}
+
+/* @n: its glob */
+static int enable_lease_event(struct enable_lease *lease, uint32_t index, unsigned n)
+{
+	struct session *session = lease->session;
+	const struct session_rule rule = enable_lease_rule_of(lease, n);
+	const uint8_t want = session->desired[index];
+	struct wire_condition condition;
+	struct event_copy copy;
+	enum wire_switch state;
+
+	if (wire_is_on(want)) {
+		if (others_hold(lease, event_lock(lease, index)))
+			enable_lease_take(lease, index, LEASED_SHARED, want, &session->conditions[index]);
+		lease->kept += *rule.where != 0;
 		return 0;
-	enable_lease_hold(lease, lock);
-	return !wire_is_on(want) ? session_change(lease->session, (uint16_t)(index + 1), WIRE_ON, NULL) : 0;
+	}
+	event_copy(session, index, &copy);
+	state = event_condition(session, &rule, &copy.event, &condition);
+	enable_lease_take(lease, index, LEASED_OFF, (uint8_t)state, &condition);
+	return session_change(session, (uint16_t)(index + 1), state,
+			      state == WIRE_CONDITIONAL ? &condition : NULL);
 }
 
 /* Commands that begin at the same time may both give way. */
@@ -172,22 +243,22 @@ bool enable_lease_code(const struct session *session, int file)
 static void enable_lease_forget(struct enable_lease *lease)
 {
 	free(lease->rules);
-	free(lease->held);
+	free(lease->events);
 	*lease = (struct enable_lease){ .file = -1 };
 }
 
 int enable_lease_begin(struct enable_lease *lease, struct session *session, int file,
-		       const char *const *globs, unsigned *matched)
+		       const char *const *globs, const char *const *wheres, unsigned *matched)
 {
 	int error = -ENOMEM;
 
-	*lease = (struct enable_lease){ .session = session, .file = file, .globs = globs };
+	*lease = (struct enable_lease){ .session = session, .file = file, .globs = globs, .wheres = wheres };
 	*matched = 0;
 	while (globs[lease->count])
 		lease->count++;
 	lease->rules = calloc(lease->count + 1, sizeof(*lease->rules));
-	lease->held = calloc(session->geometry.events_max, sizeof(*lease->held));
-	if (lease->rules && lease->held)
+	lease->events = calloc(session->geometry.events_max, sizeof(*lease->events));
+	if (lease->rules && lease->events)
 		error = session_change_begin(session);
 	if (error) {
 		enable_lease_forget(lease);
@@ -197,9 +268,11 @@ int enable_lease_begin(struct enable_lease *lease, struct session *session, int 
 	for (unsigned n = 0; !error && n < lease->count; n++)
 		error = enable_lease_rule(lease, n);
 	for (uint32_t n = 0; !error && n < lease->seen; n++) {
-		if (!enable_lease_matches(lease, n))
+		const unsigned glob = enable_lease_glob(lease, n);
+
+		if (glob == lease->count)
 			continue;
-		error = enable_lease_event(lease, n);
+		error = enable_lease_event(lease, n, glob);
 		++*matched;
 	}
 	if (error)
@@ -211,17 +284,29 @@ int enable_lease_begin(struct enable_lease *lease, struct session *session, int 
 	return error;
 }
 
+/* The process that registers an event gives it the state of the rule that decides. */
 void enable_lease_refresh(struct enable_lease *lease)
 {
-	const uint32_t count = lease->held ? session_event_count(lease->session) : 0;
+	const uint32_t count = lease->events ? session_event_count(lease->session) : 0;
 
 	for (; lease->seen < count; lease->seen++) {
-		if (!enable_lease_matches(lease, lease->seen) ||
-		    lease->session->desired[lease->seen] != WIRE_ON)
+		const unsigned n = enable_lease_glob(lease, lease->seen);
+		const uint8_t state = lease->session->desired[lease->seen];
+		enum wire_switch own;
+
+		if (n == lease->count)
 			continue;
-		lease->held[lease->seen] = true;
-		enable_lease_hold(lease, event_lock(lease, lease->seen));
+		own = enable_lease_rule_of(lease, n).state;
+		if (state == own || (state == WIRE_UNFIT && own == WIRE_CONDITIONAL))
+			enable_lease_take(lease, lease->seen, LEASED_OFF, state,
+					  &lease->session->conditions[lease->seen]);
 	}
+}
+
+bool enable_lease_unfit(const struct enable_lease *lease, unsigned id)
+{
+	return lease->events && id && id <= lease->seen && lease->events[id - 1].held == LEASED_OFF &&
+	       lease->events[id - 1].state == WIRE_UNFIT;
 }
 
 static void return_rule(struct enable_lease *lease, unsigned n)
@@ -234,7 +319,7 @@ static void return_rule(struct enable_lease *lease, unsigned n)
 	if (!leased->held || !enable_lease_drop(lease, rule_lock(glob)))
 		return;
 	enable_lease_copy_rules(lease->session, rules);
-	if (session_rule_find(rules, glob, &rule) && is_lease_rule(&rule))
+	if (session_rule_find(rules, glob, &rule) && is_lease_rule(&leased->own, &rule))
 		session_change_rule(lease->session, glob, leased->had_former ? &leased->former : NULL);
 }
 
@@ -256,16 +341,17 @@ static enum wire_switch remaining_state(struct session *session, uint32_t index,
 static int return_event(struct enable_lease *lease, uint32_t index)
 {
 	struct session *session = lease->session;
+	const struct leased_event *leased = &lease->events[index];
 	struct wire_condition condition;
 	enum wire_switch state;
 
-	if (!lease->held[index] || !enable_lease_drop(lease, event_lock(lease, index)) ||
-	    session->desired[index] != WIRE_ON)
+	if (!leased->held || !enable_lease_drop(lease, event_lock(lease, index)) ||
+	    !enable_lease_is_own(lease, index))
 		return 0;
 	state = remaining_state(session, index, &condition);
-	if (index < lease->before && state != WIRE_UNFIT)
+	if (index < lease->before && leased->held == LEASED_OFF && state != WIRE_UNFIT)
 		state = WIRE_OFF;
-	if (state == WIRE_ON)
+	if (state == leased->state && state != WIRE_CONDITIONAL)
 		return 0;
 	return session_change(session, (uint16_t)(index + 1), state,
 			      state == WIRE_CONDITIONAL ? &condition : NULL);
@@ -276,7 +362,7 @@ int enable_lease_end(struct enable_lease *lease)
 	struct session *session = lease->session;
 	int error;
 
-	if (!lease->held)
+	if (!lease->events)
 		return 0;
 	enable_lease_refresh(lease);
 	error = session_change_begin(session);

@@ -19,6 +19,7 @@
 #include "control/listing.h"
 #include "filter/filter.h"
 #include "filter/filter_entry.h"
+#include "session/events/event_condition.h"
 
 struct request {
 	bool on;
@@ -68,12 +69,11 @@ static int cmd_switch_compile(const struct request *request, bool in_kernel, con
 	if (filter_entry_make(compiled, request->where, event->format, event->enums, event->types, &fault) !=
 	    0)
 		return blame_filter(request, event->name, &fault);
-	unknown = filter_facts((const struct wire_filter *)compiled->bytes) &
-		  (FILTER_DEPTH | FILTER_CORRELATION | FILTER_PROGRAM);
-	if (!in_kernel || !unknown)
+	unknown = in_kernel ? event_condition_lacks(compiled) : 0;
+	if (!unknown)
 		return 0;
 	return cmd_usage("%s: events of the kernel have no %s; use pid or thread", event->name,
-			 filter_fact_name(unknown & -unknown));
+			 filter_fact_name(unknown));
 }
 
 /* Compile the filter for each selected event: their fields differ. Return: 0 or CMD_USAGE. */
@@ -223,8 +223,7 @@ static struct request request = { .level = WIRE_LEVEL_MAX };
 static const struct cmd_option enable_table[] = {
 	OPTION_TEXT("-w, --where EXPR", &request.where,
 		    "record only if EXPR is true of the arguments, such as\n'len > 1000 && proto == "
-		    "\"tcp\"'; see "
-		    "burin-cmd_switch_enable(1)"),
+		    "\"tcp\"'; see burin-enable(1)"),
 	OPTION_NUMBER("--sample N", &request.sample, 1, UINT32_MAX, "of these, record every N-th"),
 	OPTION_NUMBER("--limit N", &request.limit, 1, UINT32_MAX, "of these, record at most N a second"),
 	OPTION_NUMBER("--level N", &request.level, 0, WIRE_LEVEL_MAX,

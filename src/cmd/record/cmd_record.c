@@ -89,9 +89,8 @@ static const struct cmd_option table[] = {
 		    "recorded",
 		    .often = 2),
 	CMD_WHERE(&options.where.conditions,
-		  "of COMMAND's events that --event names, record only those of which EXPR is true, such as "
-		  "'ms > 20'; 'GLOB: EXPR' is for the events of these names; may be repeated. Of a TARGET: "
-		  "burin enable --where"),
+		  "of the events that --event names, record only those of which EXPR is true, such as "
+		  "'ms > 20'; 'GLOB: EXPR' is for the events of these names; may be repeated"),
 	OPTION_FLAG("-a, --all", &options.sampling.system,
 		    "sample the whole machine, while COMMAND runs, or until Ctrl-C", .given = whom,
 		    .alone = true, .often = 3),
@@ -151,7 +150,7 @@ static const struct cmd_option table[] = {
 		"(programs and "
 		"libraries), file:GLOB (source files; of a program that runs), 0xOFFSET or IMAGE+0xOFFSET; "
 		"see "
-		"burin-cmd_record_run(1). With a TARGET or one --pid: of a program that runs, if it has "
+		"burin-record(1). With a TARGET or one --pid: of a program that runs, if it has "
 		"room for "
 		"hooks. May be "
 		"repeated",
@@ -352,12 +351,8 @@ static int check_conflicts(void)
 		return cmd_usage("--counters: give at most 1h");
 	if (options.kernel.where.count && !options.kernel.globs.count)
 		return cmd_usage("--k-where: there are no kernel events; add --kernel");
-	if (options.where.conditions.count && options.target)
-		return cmd_usage("--where is for a COMMAND; of a running program: burin enable %s GLOB "
-				 "--where EXPR, then burin record %s",
-				 options.target, options.target);
-	if (options.where.conditions.count && !*options.command)
-		return cmd_usage("--where: there is no COMMAND whose events it is for");
+	if (options.where.conditions.count && !*options.command && !options.target)
+		return cmd_usage("--where: there is no COMMAND or TARGET whose events it is for");
 	if (options.split.keep && !split)
 		return cmd_usage("--keep: there are no chunks; add --split, which makes them");
 	if (options.target && *own)
@@ -442,6 +437,10 @@ static int add_events_of_options(void)
 {
 	static const char *const calls[] = { WIRE_CALL_EVENT, WIRE_CALL_PREFIX "*", NULL };
 	int result = options.calls.on ? cmd_record_add_events(calls) : 0;
+
+	for (size_t n = 0; !result && n < options.where.conditions.count; n++)
+		result = cmd_record_add_events(
+			(const char *const[]){ record_where_glob(options.where.conditions.globs[n]), NULL });
 
 	if (!result && options.counters.interval_ns)
 		result = cmd_record_add_events(counters_events);

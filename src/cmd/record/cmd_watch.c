@@ -379,7 +379,7 @@ static int watch_attached(struct watch *watch)
 	if (!result && watch->directory_fd < 0)
 		result = CMD_FAULTS;
 	if (!result && watch->on[0] && !watch->on_kernel)
-		result = attach_switch(attachment, watch->on, watch->quiet);
+		result = attach_switch(attachment, watch->on, NULL, watch->quiet);
 	if (result)
 		return result;
 	result = cmd_watch_follow(watch);

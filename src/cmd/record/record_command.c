@@ -425,7 +425,7 @@ static int exit_code_of(const struct record_options *options, const struct run *
 {
 	const bool unknown = unknown_events_of(recorder->session, options->globs,
 					       recorder->program ?: "what was recorded", NULL),
-		   unfit = record_where_end(&options->where, recorder->session);
+		   unfit = record_where_end(&options->where, recorder->session, NULL);
 
 	if (exit_code(run))
 		return exit_code(run);

@@ -75,28 +75,58 @@ static int record_target_report(const struct record_options *options, const stru
 	return result ? result : unknown ? CMD_USAGE : 0;
 }
 
+/*
+ * Switch events on, under the user's conditions. Without --event these are all if none is on, and those of 'GLOB: EXPR'.
+ * @rules: to be freed behind attach_restore()
+ * Return: 0; CMD_USAGE: a condition does not fit; CMD_FAULTS; in any case attach_restore() switches back.
+ */
+static int record_target_switch(const struct record_options *options, const struct recorder *recorder,
+				struct record_rules *rules)
+{
+	struct attachment *attachment = recorder->attachment;
+	const bool all =
+		!options->globs_given && enable_lease_lasting(&attachment->session, attachment->file) == 0;
+	int error;
+
+	*rules = (struct record_rules){ 0 };
+	if (!options->where.conditions.count)
+		return attach_switch(attachment, options->globs, NULL, recorder->quiet);
+	error = record_where_rules(&options->where, all ? "*" : NULL, options->globs, rules);
+	if (error)
+		return record_where_failed(error);
+	error = attach_switch(attachment, rules->globs, rules->wheres, recorder->quiet);
+	if (!error && record_where_end(&options->where, &attachment->session, &attachment->lease))
+		error = CMD_USAGE;
+	return error;
+}
+
 static int record_target_record(const struct record_options *options, struct recorder *recorder)
 {
 	struct attachment *attachment = recorder->attachment;
+	struct record_rules rules;
 	int error = recorder_open(recorder);
+	bool unfit = false;
 
 	if (error)
 		return error;
 	/* Switch on after the beginning and off before the end: then no record of these events is missed. */
-	error = attach_switch(attachment, options->globs, recorder->quiet);
+	error = record_target_switch(options, recorder, &rules);
 	if (!error) {
 		recorder_begin(recorder);
 		record_target_follow(attachment, recorder, options->duration);
+		/* Of events that came later. */
+		unfit = record_where_end(&options->where, &attachment->session, &attachment->lease);
 	}
 	recorder_finish(recorder);
 	recorder->faulted |= attach_restore(attachment) != 0;
+	record_rules_free(&rules);
 	if (is_claimed(attachment))
 		kernel_device_close_packets(&attachment->session);
 	recorder_complete(recorder, attach_result(attachment));
 	if (error)
 		recorder_discard(recorder);
 	else
-		error = record_target_report(options, recorder);
+		error = record_target_report(options, recorder) ?: unfit ? CMD_USAGE : 0;
 	close(recorder->directory);
 	return error;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /*
- * Conditions of a command's events; see record_where.h.
+ * Conditions of a program's events; see record_where.h.
  *
  * A rule is for a glob, and the last rule that matches decides. So each glob has one rule, with all conditions that are for it: first the
  * globs of --event, then those of 'GLOB: EXPR', in their order.
@@ -55,14 +55,13 @@ int record_where_check(const struct record_where *where)
 	return 0;
 }
 
-/* The rule of a glob. Return: 0; -ENOSPC: there is no room for it. */
-static int where_add_rule(const struct record_where *where, struct session *session, const char *glob)
+/* Return: the expression of a glob, which the caller frees; "": it has none; NULL: it is too long. */
+static char *where_join(const struct record_where *where, const char *glob)
 {
 	const char **chosen = calloc(where->conditions.count + 1, sizeof(*chosen));
-	char text[FILTER_CONDITIONS_MAX];
-	struct session_rule rule = { .state = WIRE_CONDITIONAL, .level = WIRE_LEVEL_MAX, .where = text };
+	char text[FILTER_CONDITIONS_MAX] = "";
 	size_t count = 0;
-	int error = 0;
+	int joined = 0;
 
 	if (!chosen)
 		abort();
@@ -70,53 +69,111 @@ static int where_add_rule(const struct record_where *where, struct session *sess
 		if (where_is_for(where->conditions.globs[n], glob))
 			chosen[count++] = filter_condition_expression(where->conditions.globs[n]);
 	if (count)
-		error = filter_conditions_join(chosen, "", text);
-	if (count && error >= 0)
-		error = session_change_rule(session, glob, &rule);
-	if (count && error >= 0)
-		session_change_conditions_text(session, &rule);
+		joined = filter_conditions_join(chosen, "", text);
 	free(chosen);
-	return error < 0 ? error : 0;
+	return joined < 0 ? NULL : strdup(text);
 }
 
-static int where_add_rules(const struct record_where *where, struct session *session,
-			   const char *const *events)
+char *record_where_glob(const char *condition)
 {
+	const size_t bytes = where_glob_bytes(condition);
+	char *glob = bytes ? strndup(condition, bytes) : NULL;
+
+	if (bytes && !glob)
+		abort();
+	return glob;
+}
+
+static int where_add_rule(const struct record_where *where, struct record_rules *rules, size_t *count,
+			  char *glob)
+{
+	if (!glob)
+		abort();
+	rules->globs[*count] = glob;
+	rules->wheres[*count] = where_join(where, glob);
+	return rules->wheres[(*count)++] ? 0 : -E2BIG;
+}
+
+int record_where_rules(const struct record_where *where, const char *first, const char *const *events,
+		       struct record_rules *out)
+{
+	const size_t most = where->events + where->conditions.count + 2;
+	size_t count = 0;
 	int error = 0;
 
+	*out = (struct record_rules){ calloc(most, sizeof(*out->globs)), calloc(most, sizeof(*out->wheres)) };
+	if (!out->globs || !out->wheres)
+		abort();
+	if (first)
+		error = where_add_rule(where, out, &count, strdup(first));
 	for (size_t n = 0; n < where->events && !error; n++)
-		error = where_add_rule(where, session, events[n]);
+		error = where_add_rule(where, out, &count, strdup(events[n]));
 	for (size_t n = 0; n < where->conditions.count && !error; n++) {
-		const size_t bytes = where_glob_bytes(where->conditions.globs[n]);
-		char *glob = bytes ? strndup(where->conditions.globs[n], bytes) : NULL;
+		char *glob = record_where_glob(where->conditions.globs[n]);
 
 		if (glob)
-			error = where_add_rule(where, session, glob);
-		free(glob);
+			error = where_add_rule(where, out, &count, glob);
 	}
 	return error;
 }
 
+void record_rules_free(struct record_rules *rules)
+{
+	for (size_t n = 0; rules->globs && rules->globs[n]; n++) {
+		free((char *)rules->globs[n]);
+		free((char *)rules->wheres[n]);
+	}
+	free(rules->globs);
+	free(rules->wheres);
+	*rules = (struct record_rules){ 0 };
+}
+
+static int where_change_rules(struct session *session, const struct record_rules *rules)
+{
+	int error = 0;
+
+	for (size_t n = 0; rules->globs[n] && !error; n++) {
+		const struct session_rule rule = { .state = *rules->wheres[n] ? WIRE_CONDITIONAL : WIRE_ON,
+						   .level = WIRE_LEVEL_MAX,
+						   .where = rules->wheres[n] };
+
+		error = session_change_rule(session, rules->globs[n], &rule);
+		if (!error)
+			session_change_conditions_text(session, &rule);
+	}
+	return error;
+}
+
+int record_where_failed(int error)
+{
+	return cmd_failed("--where: %s", error == -ENOSPC || error == -E2BIG
+						 ? "the conditions are too long for the session"
+						 : kernel_device_explain(error));
+}
+
 int record_where_begin(const struct record_where *where, struct session *session, const char *const *events)
 {
-	int error = where->conditions.count ? session_change_begin(session) : 0;
+	struct record_rules rules;
+	int error;
 
 	if (!where->conditions.count)
 		return 0;
+	error = record_where_rules(where, NULL, events, &rules);
+	if (!error)
+		error = session_change_begin(session);
 	if (!error) {
-		error = where_add_rules(where, session, events);
+		error = where_change_rules(session, &rules);
 		if (error)
 			session_change_cancel(session);
 		else
 			error = session_change_commit(session);
 	}
-	return error ? cmd_failed("--where: %s", error == -ENOSPC || error == -E2BIG
-							 ? "the conditions are too long for the session"
-							 : kernel_device_explain(error))
-		     : 0;
+	record_rules_free(&rules);
+	return error ? record_where_failed(error) : 0;
 }
 
-unsigned record_where_end(const struct record_where *where, struct session *session)
+unsigned record_where_end(const struct record_where *where, struct session *session,
+			  const struct enable_lease *lease)
 {
 	struct listing listing;
 	unsigned count = 0;
@@ -126,7 +183,7 @@ unsigned record_where_end(const struct record_where *where, struct session *sess
 	for (unsigned n = 0; n < listing.count; n++) {
 		const struct listed_event *event = &listing.events[n];
 
-		if (event->want != WIRE_UNFIT)
+		if (event->want != WIRE_UNFIT || (lease && !enable_lease_unfit(lease, event->id)))
 			continue;
 		cmd_failed("%s: not recorded: --where %s: %s", event->name, event->where, event->why);
 		count++;

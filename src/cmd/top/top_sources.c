@@ -215,7 +215,7 @@ static int top_sources_attach(struct top_sources *sources)
 	sources->attached = true;
 	result = cmd_target_globs(&sources->attachment.target, globs);
 	if (!result && options->events.count)
-		result = attach_switch(&sources->attachment, globs, true);
+		result = attach_switch(&sources->attachment, globs, NULL, true);
 	if (!result && top_live_begin(&sources->live, &sources->attachment.session) != 0)
 		result = cmd_failed("out of memory");
 	snprintf(sources->title, sizeof(sources->title), "%s", sources->attachment.target.program);

@@ -14,6 +14,7 @@
 
 #include "base/float_state.h"
 #include "base/nolibc.h"
+#include "filter/filter.h"
 #include "filter/filter_entry.h"
 #include "wire/wire_enum.h"
 
@@ -64,6 +65,14 @@ static int event_condition_compile(struct filter_entry *entry, const char *where
 	return error;
 }
 
+unsigned event_condition_lacks(const struct filter_entry *filter)
+{
+	const unsigned lacks = filter_facts((const struct wire_filter *)filter->bytes) &
+			       (FILTER_DEPTH | FILTER_CORRELATION | FILTER_PROGRAM);
+
+	return lacks & -lacks;
+}
+
 enum wire_switch event_condition(struct session *session, const struct session_rule *rule,
 				 const struct session_event *event, struct wire_condition *out)
 {
@@ -72,7 +81,8 @@ enum wire_switch event_condition(struct session *session, const struct session_r
 	*out = (struct wire_condition){ .sample = rule->sample, .limit = rule->limit };
 	if (rule->state != WIRE_CONDITIONAL || !*rule->where)
 		return rule->state;
-	if (event_condition_compile(&entry, rule->where, event) == 0)
+	if (event_condition_compile(&entry, rule->where, event) == 0 &&
+	    (!session->device || !event_condition_lacks(&entry)))
 		out->filter = session_filter_add(session, entry.bytes, entry.size);
 	return out->filter ? WIRE_CONDITIONAL : WIRE_UNFIT;
 }
@@ -135,7 +145,12 @@ void event_unfit_explain(const struct session *session, uint32_t index, struct e
 	if (!*rule.where)
 		filter_error_set(&out->fault, 0, 0, "the rule for it has changed");
 	else if (filter_entry_make(&entry, rule.where, copy.format, copy.enums, copy.event.types,
-				   &out->fault) == 0)
+				   &out->fault) != 0)
+		return;
+	else if (session->device && event_condition_lacks(&entry))
+		filter_error_set(&out->fault, 0, 0, "events of the kernel have no %s; use pid or thread",
+				 filter_fact_name(event_condition_lacks(&entry)));
+	else
 		filter_error_set(&out->fault, 0, 0,
 				 session->device
 					 ? "only commands compile filters of the kernel; repeat burin enable"

@@ -3,6 +3,7 @@
 #ifndef BURIN_SESSION_EVENTS_EVENT_CONDITION_H
 #define BURIN_SESSION_EVENTS_EVENT_CONDITION_H
 
+#include "filter/filter_entry.h"
 #include "filter/filter_error.h"
 #include "session/session.h"
 
@@ -16,6 +17,9 @@
  */
 enum wire_switch event_condition(struct session *session, const struct session_rule *rule,
 				 const struct session_event *event, struct wire_condition *out);
+
+/* event_condition_lacks - a fact, FILTER_*, that a filter needs and events of the kernel do not have; 0: they have all. */
+unsigned event_condition_lacks(const struct filter_entry *filter);
 
 /*
  * event_state_by_rules - set the condition of an event that does not exist yet, by the session's rules.

@@ -94,7 +94,8 @@ int attach_begin(struct attachment *attachment, const char *word)
 	return result ? attach_end(attachment, result) : 0;
 }
 
-int attach_switch(struct attachment *attachment, const char *const *globs, bool quiet)
+int attach_switch(struct attachment *attachment, const char *const *globs, const char *const *wheres,
+		  bool quiet)
 {
 	static const char *const all[] = { "*", NULL };
 	struct session *session = &attachment->session;
@@ -110,12 +111,17 @@ int attach_switch(struct attachment *attachment, const char *const *globs, bool 
 		return 0;
 	}
 	error = enable_lease_begin(&attachment->lease, session, attachment->file, *globs ? globs : all,
-				   &matched);
+				   wheres, &matched);
 	if (error)
 		return cmd_failed("%s: cannot switch events on: %s", attachment->word,
 				  kernel_device_explain(error));
 	if (!quiet && !unknown_events_of(session, globs, attachment->word, "it is recorded") && !matched)
 		cmd_note("burin: no event matches yet; events that match later are switched on\n");
+	if (attachment->lease.kept && !quiet)
+		cmd_note("burin: %s event%s of --where %s already on, and recorded as is (burin dump --where "
+			 "selects records)\n",
+			 text_count(count, attachment->lease.kept), text_plural(attachment->lease.kept),
+			 attachment->lease.kept == 1 ? "is" : "are");
 	if (session->shared->paused && !quiet)
 		cmd_note("burin: %s is paused and records nothing; to resume: burin resume %s\n",
 			 attachment->word, attachment->word);

@@ -41,10 +41,12 @@ int attach_begin(struct attachment *attachment, const char *word);
 /*
  * attach_switch - switch on events that match.
  * @globs: a list that ends with NULL; if it is empty and no event is on, all are switched on
+ * @wheres: NULL, or the condition of each glob, as of enable_lease_begin(); both must live up to attach_restore()
  * @quiet: print no notes
  * Return: 0; CMD_FAULTS after a message.
  */
-int attach_switch(struct attachment *attachment, const char *const *globs, bool quiet);
+int attach_switch(struct attachment *attachment, const char *const *globs, const char *const *wheres,
+		  bool quiet);
 
 /* attach_limit - end after this duration from now, ns; 0: no limit, the default. */
 void attach_limit(struct attachment *attachment, uint64_t duration);

@@ -55,7 +55,7 @@ static int begin_lease(struct kernel_events *kernel, char why[KERNEL_MODULE_WHY]
 	}
 	kernel_module_begin(&kernel->module);
 	error = enable_lease_begin(&kernel->lease, &kernel->module.device, kernel->lease_file,
-				   kernel->module.globs, &matched);
+				   kernel->module.globs, NULL, &matched);
 	if (error) {
 		snprintf(why, KERNEL_MODULE_WHY, "%s", kernel_device_explain(error));
 		close(kernel->lease_file);
