@@ -13,7 +13,7 @@
 #include "wire/wire_call.h"
 
 enum {
-	VIEW_LOSSES = BURIN_LOST_CAUSES + WIRE_CALL_LOSSES + 3,
+	VIEW_LOSSES = BURIN_LOST_CAUSES + WIRE_CALL_LOSSES + 4,
 };
 
 struct view_loss {
@@ -36,7 +36,7 @@ uint64_t view_recorded(const struct burin_trace *trace, const char *key);
 
 void view_losses_read(const struct burin_trace *trace, struct view_losses *losses);
 
-/* view_losses_add - add a cause. Nothing that is 0 is a loss. */
+/* view_losses_add - add a cause that views know, such as samples. Nothing that is 0 is a loss. */
 void view_losses_add(struct view_losses *losses, struct view_loss loss);
 
 /*

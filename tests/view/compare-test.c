@@ -279,12 +279,44 @@ static void test_distributions(void **unused)
 	assert_true(fabs(student_variance_median(4) - 0.8392) < 0.01); /* 3.3567 / 4 */
 }
 
+/*
+ * A machine that disturbs makes times longer by a part of them. Times of a side that are nine, thirteen and eighteen are no reason to doubt
+ * that they are a hundred times those of the other side. Among equal rows that vary as much, the row is the only change.
+ */
+static void test_ratios(void **unused)
+{
+	static const double disturbed[] = { 0.143, 0.140, 0.146, 9, 13, 18 };
+	const uint8_t sides[] = { 0, 0, 0, 1, 1, 1 };
+	struct compare compare;
+
+	(void)unused;
+	state = 5;
+	assert_int_equal(compare_begin(&compare, COMPARE_OF_SPANS, sides, 6), 0);
+	for (unsigned n = 0; n < 6; n++) {
+		compare_next(&compare, "");
+		add_value(&compare, 1, disturbed[n], 0);
+		add_value(&compare, 2, sides[n] ? 0 : 100, 0); /* has no logarithm */
+		for (uint32_t row = 3; row < 60; row++)
+			add_value(&compare, row, 10 * exp(normal() / 3), 0);
+	}
+	assert_int_equal(compare_finish(&compare), 0);
+	for (size_t n = 0; n < compare.row_count; n++) {
+		const struct compare_row *row = &compare.rows[n];
+
+		assert_int_equal(compare_is_change(row), row->name <= 2);
+		if (row->name == 1)
+			assert_true(row->judged->low > 3 && row->judged->low < 13 && row->judged->high > 13);
+	}
+	compare_free(&compare);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_distributions), cmocka_unit_test(test_slices),
 		cmocka_unit_test(test_equal),	      cmocka_unit_test(test_planted),
 		cmocka_unit_test(test_exact),	      cmocka_unit_test(test_few),
+		cmocka_unit_test(test_ratios),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,9 +83,11 @@ static int check_live(void)
 					   "are "
 					   "chosen by --event")
 			       : 0;
-	if (events.count || cmd_times_given())
-		return cmd_usage("--live: %s is for records of a trace; remove it",
-				 events.count ? "--event" : "--from or --to");
+	if (events.count || cmd_times_given() || cmd_memory)
+		return cmd_usage("--live: %s is for records of a trace; remove it", events.count ? "--event"
+										    : cmd_times_given()
+											    ? "--from or --to"
+											    : "--memory");
 	if (latency && asked.field)
 		return cmd_usage("--latency: remove --field");
 	if (latency)

@@ -15,6 +15,7 @@
 #define BURIN_VIEW_COMPARE_COMPARE_H
 
 #include "view/compare/significance.h"
+#include "view/losses.h"
 #include "view/profile/profile_view.h"
 #include "view/spans/span_join.h"
 
@@ -51,7 +52,8 @@ struct compare_row {
 };
 
 struct compare_recording {
-	struct view_buffer head; /* lines about it */
+	struct view_buffer head;   /* lines about it */
+	struct view_losses losses; /* of records and samples */
 	const char *path;
 	uint64_t count;	  /* samples, spans or calls */
 	uint64_t size;	  /* weight of samples, else ns from the first to the last record */

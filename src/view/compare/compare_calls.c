@@ -91,6 +91,7 @@ static int compare_calls_values(const struct compare_calls *calls, const struct 
 	char count[TEXT_SHORT], time[TEXT_SHORT];
 	int result = 0;
 
+	view_losses_read(stats->trace, &recording->losses);
 	recording->count = (uint64_t)calls->all;
 	recording->size = call_ns(stats->trace, calls->end - calls->begin);
 	recording->draws = calls->all;

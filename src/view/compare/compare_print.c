@@ -230,6 +230,7 @@ static void compare_recording_json(const struct compare *compare, const struct c
 	snprintf(key, sizeof(key), "%s_%s", compare->kind == COMPARE_OF_SAMPLES ? "weight" : "length",
 		 recording->unit ? recording->unit : "ns");
 	json_u64(json, key, recording->size);
+	view_losses_object(&recording->losses, json);
 	json_end(json);
 }
 

@@ -102,6 +102,10 @@ int compare_samples(struct compare *compare, const struct view_profile *counted,
 	struct slicing slicing = { .compare = compare, .counted = counted, .total = total, .fold = fold };
 	int result = compare_samples_read(&slicing, filter);
 
+	view_losses_read(counted->trace, &recording->losses);
+	view_losses_add(
+		&recording->losses,
+		(struct view_loss){ "samples", "samples", view_ledger_lost(counted->profile), false, true });
 	view_head_text(counted, &recording->head);
 	recording->count = counted->samples;
 	recording->size = counted->weight;

@@ -156,6 +156,7 @@ static int compare_spans_values(struct compare_spans *spans)
 	struct compare_recording *recording = &spans->compare->recordings[spans->compare->at - 1];
 	int result = 0;
 
+	view_losses_read(spans->trace, &recording->losses);
 	recording->size = call_ns(spans->trace, spans->end - spans->begin);
 	recording->draws = (double)recording->size / 1e9;
 	for (uint32_t name = 0; name < spans->count && !result; name++) {

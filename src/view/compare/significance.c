@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* Judging rows; see significance.h. All variances here are of relative differences: of the difference of means, by their mean. */
+/* Judging rows; see significance.h. All variances here are of relative differences: of logarithms, or of differences by the mean. */
 #include "view/compare/significance.h"
 
 #include <errno.h>
@@ -23,7 +23,8 @@ enum {
 /* A row that is judged. */
 struct judged {
 	struct significance_row *row;
-	double scale;	   /* the mean of both sides' means */
+	bool ratios;	   /* the difference is that of logarithms */
+	double scale;	   /* of differences: the mean of both sides' means, or 1 of ratios */
 	double difference; /* of the means */
 	double own;	   /* its variance by the exactness of the values */
 	double seen;	   /* its variance by the differences between recordings of one side */
@@ -57,43 +58,85 @@ static double significance_median(double *numbers, size_t count)
 	return count % 2 ? numbers[count / 2] : (numbers[count / 2 - 1] + numbers[count / 2]) / 2;
 }
 
+/* A value, or its logarithm, in which differences are ratios; with its variance. */
+static struct significance_value significance_scaled(struct significance_value value, bool ratios)
+{
+	if (ratios) {
+		value.variance /= value.value * value.value;
+		value.value = log(value.value);
+	}
+	return value;
+}
+
+/* Means of a row, or of the logarithms of its values. */
+struct significance_sums {
+	double mean[2], variance[2];
+	double squares; /* of the distances from the mean of a side */
+	unsigned counts[2];
+};
+
+static void significance_sum_values(const struct significance *how, const struct significance_row *row,
+				    bool ratios, struct significance_sums *out)
+{
+	*out = (struct significance_sums){ 0 };
+	for (unsigned n = 0; n < how->recordings; n++) {
+		const struct significance_value value = significance_scaled(row->values[n], ratios);
+		const unsigned side = how->sides[n];
+
+		if (isnan(row->values[n].value))
+			continue;
+		out->mean[side] += value.value;
+		out->variance[side] += value.variance;
+		out->counts[side]++;
+	}
+	for (unsigned side = 0; side < 2; side++) {
+		out->mean[side] = out->counts[side] ? out->mean[side] / out->counts[side] : NAN;
+		out->variance[side] /= (double)out->counts[side] * out->counts[side];
+	}
+	for (unsigned n = 0; n < how->recordings; n++) {
+		const double apart =
+			significance_scaled(row->values[n], ratios).value - out->mean[how->sides[n]];
+
+		out->squares += isnan(row->values[n].value) ? 0 : apart * apart;
+	}
+}
+
+/* Disturbances make a time longer by a part of it: so ratios are judged. A value of 0 has none. */
+static bool significance_has_ratios(const struct significance *how, const struct significance_row *row)
+{
+	for (unsigned n = 0; n < how->recordings; n++)
+		if (!isnan(row->values[n].value) &&
+		    !(row->values[n].value > 0 && isfinite(row->values[n].value)))
+			return false;
+	return true;
+}
+
 /* Means of a row. Return: whether each side has a value. */
 static bool significance_sum(const struct significance *how, struct significance_row *row, struct judged *to)
 {
-	double sums[2] = { 0, 0 }, variances[2] = { 0, 0 }, squares = 0;
-	unsigned counts[2] = { 0, 0 };
+	struct significance_sums sums;
+	double scale;
 
-	for (unsigned n = 0; n < how->recordings; n++) {
-		const struct significance_value *value = &row->values[n];
-
-		if (isnan(value->value))
-			continue;
-		sums[how->sides[n]] += value->value;
-		variances[how->sides[n]] += value->variance;
-		counts[how->sides[n]]++;
-	}
-	for (unsigned side = 0; side < 2; side++)
-		row->mean[side] = counts[side] ? sums[side] / counts[side] : NAN;
+	significance_sum_values(how, row, false, &sums);
+	row->mean[0] = sums.mean[0];
+	row->mean[1] = sums.mean[1];
 	row->low = row->high = row->chance = NAN;
-	if (!counts[0] || !counts[1])
+	if (!sums.counts[0] || !sums.counts[1])
 		return false;
-	for (unsigned n = 0; n < how->recordings; n++) {
-		const double apart = row->values[n].value - row->mean[how->sides[n]];
-
-		squares += isnan(apart) ? 0 : apart * apart;
-	}
 	*to = (struct judged){ .row = row,
-			       .scale = (row->mean[0] + row->mean[1]) / 2,
-			       .difference = row->mean[1] - row->mean[0],
-			       .spread = 1.0 / counts[0] + 1.0 / counts[1],
-			       .freedom = counts[0] + counts[1] - 2.0 };
-	if (!(to->scale > 0) || !isfinite(to->scale))
+			       .ratios = significance_has_ratios(how, row),
+			       .spread = 1.0 / sums.counts[0] + 1.0 / sums.counts[1],
+			       .freedom = sums.counts[0] + sums.counts[1] - 2.0 };
+	scale = to->ratios ? 1 : (row->mean[0] + row->mean[1]) / 2;
+	if (!(scale > 0) || !isfinite(scale))
 		return false;
-	to->difference /= to->scale;
-	to->own = (variances[0] / counts[0] / counts[0] + variances[1] / counts[1] / counts[1]) / to->scale /
-		  to->scale;
+	if (to->ratios)
+		significance_sum_values(how, row, true, &sums);
+	to->scale = scale;
+	to->difference = (sums.mean[1] - sums.mean[0]) / scale;
+	to->own = (sums.variance[0] + sums.variance[1]) / scale / scale;
 	if (to->freedom > 0)
-		to->seen = squares / to->freedom * to->spread / to->scale / to->scale;
+		to->seen = sums.squares / to->freedom * to->spread / scale / scale;
 	return isfinite(to->own);
 }
 
@@ -210,6 +253,12 @@ static void significance_find_weight(struct judging *judging, double *room)
 	judging->how->weight = high;
 }
 
+/* The difference of values that a relative one is. */
+static double significance_change(const struct judged *row, double difference)
+{
+	return row->ratios ? row->row->mean[0] * expm1(difference) : row->scale * difference;
+}
+
 static void significance_judge_row(const struct judging *judging, struct judged *row)
 {
 	const double common = significance_common(judging, row), weight = judging->how->weight;
@@ -227,8 +276,8 @@ static void significance_judge_row(const struct judging *judging, struct judged 
 	error = sqrt(variance);
 	row->chance = row->difference == 0 ? 1 : student_chance(row->difference / error, freedom);
 	error *= student_bound(SIGNIFICANCE_LEVEL, freedom);
-	row->row->low = (row->difference - error) * row->scale;
-	row->row->high = (row->difference + error) * row->scale;
+	row->row->low = significance_change(row, row->difference - error);
+	row->row->high = significance_change(row, row->difference + error);
 }
 
 static int significance_by_chance(const void *a, const void *b)

@@ -3,7 +3,8 @@
  * Which of many rows differ between two sides of recordings, by more than recordings of one program differ.
  *
  * A row has a value in each recording, such as the share of a function, and how exact that value is by itself: the variance of as many
- * draws, or the one that slices of the recording show. The difference of the sides' means, divided by its standard error, is Student's t. The error comes from
+ * draws, or the one that slices of the recording show. The difference of the sides' means, divided by its standard error, is Student's t. The means are those
+ * of logarithms, unless a value of the row is 0. The error comes from
  *
  *	the recordings	how much the row's values on one side differ from each other, if a side has two or more
  *	all rows	the exactness by itself, and the variation between recordings that rows have in common
@@ -42,7 +43,7 @@ struct significance_row {
 	unsigned group;				 /* rows of one group have variances of one kind */
 	/* Results */
 	double mean[2];	  /* of the sides; NaN: no value */
-	double low, high; /* where the difference of the means is, with 95 % */
+	double low, high; /* where the difference of the means is, with 95 %; by their ratio */
 	double chance;	  /* NaN: not judged */
 };
 

@@ -205,11 +205,16 @@ static bool was_recovered(const struct burin_trace *trace)
 	return state && strcmp(state, "finished") == 0;
 }
 
+uint64_t view_ledger_lost(const struct burin_profile *profile)
+{
+	return profile_ledger_sum_of(profile, "lost.");
+}
+
 /* Return: whether something was lost, or may have been. */
 static bool print_sum(const struct burin_profile *profile, uint64_t received, bool color,
 		      struct view_buffer *out)
 {
-	const uint64_t lost = profile_ledger_sum_of(profile, "lost.");
+	const uint64_t lost = view_ledger_lost(profile);
 	char number[TEXT_SHORT], all[TEXT_SHORT];
 
 	if (!burin_profile_value(profile, "received")) {

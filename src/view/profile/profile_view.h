@@ -296,7 +296,8 @@ void view_ledger_text(const struct burin_trace *trace, const struct burin_profil
 /* Its part about images without names; also of calls (view_profile.calls). */
 void view_ledger_nameless(const struct burin_profile *profile, const struct view_profile *counted, bool color,
 			  struct view_buffer *out);
-/* Its first line: how many samples were lost. Return: whether any were, or that is not known. */
+/* Its first line: how many samples were lost. Return: whether any were, or that is not known. view_ledger_lost(): the number. */
+uint64_t view_ledger_lost(const struct burin_profile *profile);
 bool view_ledger_line(const struct burin_profile *profile, struct view_buffer *out);
 void view_ledger_json(const struct burin_profile *profile, struct json *json, const char *key);
 
