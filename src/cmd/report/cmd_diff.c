@@ -88,7 +88,7 @@ static int add_spans(struct compare *compare, const struct cmd_calls *opened, co
 	const struct span_choice choice = { .names = &names, .where = &opened->filter.where };
 	const int error = compare_spans(compare, opened->trace, &choice, &opened->filter, cmd_threads());
 
-	return error ? cmd_spans_failed(path, error, &names, "") : 0;
+	return error ? cmd_spans_failed(path, opened->trace, error, &names, "") : 0;
 }
 
 static int add_calls(struct compare *compare, const struct cmd_calls *opened, const char *path)

@@ -237,7 +237,7 @@ int report_spans(const char *path, const struct report_spans *options, const str
 						&missing, &out);
 		if (error)
 			view_buffer_free(&out);
-		result = error < 0 ? cmd_spans_failed(path, error, &options->names, missing)
+		result = error < 0 ? cmd_spans_failed(path, opened.trace, error, &options->names, missing)
 			 : error   ? error
 				   : cmd_profile_write(&out, dup(STDOUT_FILENO), NULL);
 	}

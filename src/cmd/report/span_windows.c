@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/edit_distance.h"
+#include "base/glob.h"
 #include "cmd/cmd.h"
 #include "cmd/selection_options.h"
 
@@ -32,15 +34,44 @@ int cmd_slowest_parse(const char *text, struct span_pick_options *pick)
 			 text, (unsigned)SLOWEST_MAX, (unsigned)SHARE_MAX);
 }
 
-int cmd_spans_failed(const char *path, int error, const struct view_globs *names, const char *missing)
+/* The name of an event as --pair and --kernel have it. */
+static const char *short_name(const struct burin_event *event)
+{
+	static const char prefix[] = "kernel.";
+
+	return event->name + (strncmp(event->name, prefix, sizeof(prefix) - 1) ? 0 : sizeof(prefix) - 1);
+}
+
+/* @missing: the event that a pair names. It is not in the trace, or without the fields of the pair. */
+static int pair_failed(const char *path, const struct burin_trace *trace, const char *missing)
+{
+	const char *meant = NULL;
+	unsigned best = 0;
+
+	for (unsigned id = 1; id <= burin_trace_events(trace); id++) {
+		const struct burin_event *event = burin_trace_event(trace, id);
+
+		if (!event)
+			continue;
+		if (glob_match(missing, short_name(event)) || glob_match(missing, event->name))
+			return cmd_usage(
+				"--pair: the trace has no event %s with the fields of the pair; burin dump "
+				"-n 1 --event '%s' %s prints those that it has",
+				missing, event->name, path);
+		if (edit_distance_nearer(missing, short_name(event), &best))
+			meant = short_name(event);
+	}
+	return cmd_usage("--pair: the trace has no event %s; %s%s%sburin info %s lists its events", missing,
+			 meant ? "did you mean " : "", meant ? meant : "", meant ? "? " : "", path);
+}
+
+int cmd_spans_failed(const char *path, const struct burin_trace *trace, int error,
+		     const struct view_globs *names, const char *missing)
 {
 	if (error == -EDOM)
 		return cmd_where_failed();
 	if (error == -EINVAL)
-		return cmd_usage(
-			"--pair: the trace has no event %s with the fields of the pair; burin info %s "
-			"lists its events",
-			missing, path);
+		return pair_failed(path, trace, missing);
 	if (error == -ENODATA && names->count)
 		return cmd_usage(
 			"%s: the trace has no span %s%s; burin report --spans lists those of events, and "
@@ -48,8 +79,9 @@ int cmd_spans_failed(const char *path, int error, const struct view_globs *names
 			path, names->globs[0], names->count > 1 ? " or as the others" : "");
 	if (error == -ENODATA)
 		return cmd_usage(
-			"%s: the trace has no spans; programs have them by BURIN_SCOPE, see burin(3), and "
-			"--pair makes them of two events",
+			"%s: the trace has no spans; programs have them by BURIN_SCOPE, see burin(3), "
+			"functions by -k u:FILE:NAME -k uret:FILE:NAME of burin record, and --pair makes "
+			"them of two events",
 			path);
 	return cmd_failed("%s: %s", path, cmd_error(error));
 }
@@ -85,7 +117,7 @@ int cmd_span_windows(struct view_windows *windows, const struct burin_trace *tra
 	chosen.count = chosen.share > 0 ? 0 : chosen.count;
 	error = span_pick_make(&pick, trace, &chosen, &missing);
 	if (error)
-		return cmd_spans_failed(path, error, names, missing);
+		return cmd_spans_failed(path, trace, error, names, missing);
 	for (size_t n = 0; n < pick.group_count && !error; n++)
 		error = add_windows(windows, &pick.groups[n].slowest);
 	if (!error && !windows->count)

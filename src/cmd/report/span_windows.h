@@ -10,7 +10,8 @@
 int cmd_slowest_parse(const char *text, struct span_pick_options *pick);
 
 /* cmd_spans_failed - print why a trace's spans could not be read. @missing: of span_pick_make(). Return: the exit code. */
-int cmd_spans_failed(const char *path, int error, const struct view_globs *names, const char *missing);
+int cmd_spans_failed(const char *path, const struct burin_trace *trace, int error,
+		     const struct view_globs *names, const char *missing);
 
 /*
  * cmd_span_windows - the times of the spans of these names, or of the slowest ones.

@@ -26,7 +26,8 @@ enum {
 	TEXT_MAX = 1000, /* bytes of a value; longer ones are cut */
 };
 
-static const char syscall_prefix[] = "syscall:", kernel_prefix[] = "kernel.";
+static const char syscall_prefix[] = "syscall:", kernel_prefix[] = "kernel.",
+		  probe_prefix[] = "kernel.u:", return_prefix[] = "kernel.uret:";
 
 /* ---- Definitions */
 
@@ -142,6 +143,54 @@ static int add_span(struct span_events *events, const struct burin_event *event)
 	role.definition = span_events_define(events, role.kind, name);
 	return add_role(events, event, &role);
 }
+
+/* ---- Probes */
+
+/* The rest of a name of a probe, "server:parse" of "kernel.u:server:parse". Return: NULL: it is no such one. */
+static const char *name_of_probe(const struct burin_event *event, const char *prefix)
+{
+	const size_t bytes = strlen(prefix);
+
+	return strncmp(event->name, prefix, bytes) ? NULL : event->name + bytes;
+}
+
+/* Enter the probes of returns, so that those of begins find theirs: a glob may have put thousands. Return: 0; -ENOMEM. */
+static int add_return(struct span_events *events, const struct burin_event *event)
+{
+	const char *name = name_of_probe(event, return_prefix);
+
+	if (!name)
+		return 0;
+	if (!hash_table_reserve(&events->returns))
+		return -ENOMEM;
+	hash_table_add(&events->returns, hash_text(name), event->id);
+	return 0;
+}
+
+/* A function with probes at its begin and its return: its calls are spans. */
+static int add_probe(struct span_events *events, const struct burin_event *event)
+{
+	const char *name = name_of_probe(event, probe_prefix);
+	struct span_role role = { .kind = SPAN_OF_THREAD, .side = SPAN_BEGIN };
+	const struct burin_event *end;
+	uint32_t id;
+
+	if (!name)
+		return 0;
+	for (size_t at = 0; (id = hash_table_next(&events->returns, hash_text(name), &at));) {
+		end = burin_trace_event(events->trace, id);
+		if (strcmp(end->name + strlen(return_prefix), name) != 0)
+			continue;
+		role.definition = span_events_define(events, role.kind, event->name + strlen(kernel_prefix));
+		if (add_role(events, event, &role) != 0)
+			return -ENOMEM;
+		role.side = SPAN_END;
+		return add_role(events, end, &role);
+	}
+	return 0;
+}
+
+/* ---- System calls and pairs */
 
 static int add_syscall(struct span_events *events, const struct burin_event *event)
 {
@@ -354,7 +403,7 @@ int span_events_make(struct span_events *events, const struct burin_trace *trace
 	events->first = calloc((size_t)events->count + 1, sizeof(*events->first));
 	error = events->first ? kernel_view_make(&events->view, trace, strings) : -ENOMEM;
 	if (!error && (choice->names->count || !choice->pair_count))
-		error = add_each(events, add_span);
+		error = add_each(events, add_span) ?: add_each(events, add_return) ?: add_each(events, add_probe);
 	if (!error)
 		error = add_each_pair(events, missing);
 	if (!error && (choice->names->count || !events->role_count))
@@ -374,6 +423,7 @@ void span_events_free(struct span_events *events)
 {
 	free(events->definitions);
 	hash_table_free(&events->numbers);
+	hash_table_free(&events->returns);
 	free(events->roles);
 	free(events->first);
 	free(events->functions);

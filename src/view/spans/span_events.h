@@ -4,6 +4,7 @@
  *
  *	NAME		BURIN_BEGIN to BURIN_END, BURIN_SCOPE: of one thread, nested
  *			BURIN_SPAN_BEGIN to BURIN_SPAN_END: of one id, in any threads
+ *	u:FILE:NAME	a call of a function with probes at its begin and its return
  *	syscall:NAME	a system call
  *	call:NAME	a call of a function
  *	any name	a pair of two events that the user chose, with equal fields or of one thread
@@ -111,7 +112,8 @@ struct span_events {
 	uint32_t definition_count;
 	size_t definition_room;
 	struct hash_table numbers;
-	struct span_role *roles; /* 0 is none */
+	struct hash_table returns; /* ids of probes of returns, by their names */
+	struct span_role *roles;   /* 0 is none */
 	uint32_t role_count;
 	size_t role_room;
 	uint32_t *first;	  /* roles by id of an event */

@@ -63,14 +63,18 @@ static void probe_append(char *out, size_t room, const char *text)
 	out[used] = 0;
 }
 
-/* @bytes: of the place's name: without parameters, if no other place differs by them only */
-static void name_point(struct tracepoint *point, const char *path, const struct probe_place *place,
+/*
+ * The file has the name that the user wrote, also of a link: redis-server is one to redis-check-rdb, which the user has never heard of.
+ * @file: as it was described
+ * @bytes: of the place's name: without parameters, if no other place differs by them only
+ */
+static void name_point(struct tracepoint *point, const char *file, const struct probe_place *place,
 		       size_t bytes, const char *shift)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = strrchr(file, '/');
 	char name[PROBE_NAME];
 
-	probe_append(point->name, 28, slash ? slash + 1 : path);
+	probe_append(point->name, 28, slash ? slash + 1 : file);
 	probe_append(point->name, sizeof(point->name), ":");
 	if (*place->provider) {
 		probe_append(point->name, sizeof(point->name) - 20, place->provider);
@@ -155,7 +159,7 @@ static bool take_types(struct tracepoint *point, const struct probe_description 
 	return probe_types_arguments(point, known, given, taker->why) || taker->count > 1;
 }
 
-static int probe_take_place(const struct probe_description *description, const char *path, int file,
+static int probe_take_place(const struct probe_description *description, int file,
 			    const struct probe_place *place, const char *spec, const char *shift,
 			    struct taker *taker)
 {
@@ -170,7 +174,7 @@ static int probe_take_place(const struct probe_description *description, const c
 				    .refused = probe_refusals[place->refused] };
 
 	strcpy(point.system, description->provider ? "usdt" : description->returns ? "uret" : "u");
-	name_point(&point, path, place,
+	name_point(&point, description->file, place,
 		   place->bare && !is_overloaded(taker->places, taker->count, place) ? place->bare
 										     : strlen(place->name),
 		   shift);
@@ -281,7 +285,7 @@ static int take_places(const struct probe_description *description, const char *
 		if (is_ambiguous(places, specs, count, n))
 			snprintf(shift, sizeof(shift), "%s.0x%" PRIx64, description->shift,
 				 places[n].function);
-		error = probe_take_place(description, path, file, &places[n], specs[n], shift, taker);
+		error = probe_take_place(description, file, &places[n], specs[n], shift, taker);
 	}
 	for (unsigned n = 0; specs && n < count; n++)
 		free(specs[n]);
