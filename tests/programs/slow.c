@@ -7,6 +7,7 @@
  *	queue	the CPU, on which the thread "rival" runs
  *	disk	fdatasync()
  *	work	a function, slow_work()
+ *	spread	a function, slow_command(), which works in eight functions that take as long
  *	fault	pages that are touched for the first time, in touch_pages()
  *	pause	all threads are stopped
  *	hand	the span ends in the thread "server", which works for it
@@ -36,6 +37,7 @@
 enum {
 	SLOW_NS = 25000000,
 	USUAL_NS = 100000,
+	WORKERS = 8,
 	PAGE = 4096,
 	PAGES = 1 << 17,
 	HUGE_PAGES = 512, /* of a huge page, which the kernel clears as a whole */
@@ -80,6 +82,33 @@ __attribute__((noinline)) static void slow_work(void)
 {
 	for (const long end = now() + SLOW_NS; now() < end;)
 		result += 2;
+}
+
+/* Each is a function of its own. */
+#define WORKER(N)                                                              \
+	__attribute__((noinline)) static void worker_##N(void)                 \
+	{                                                                      \
+		for (const long end = now() + SLOW_NS / WORKERS; now() < end;) \
+			result += 10 + N;                                      \
+	}
+/* clang-format off */
+WORKER(0)
+WORKER(1)
+WORKER(2)
+WORKER(3)
+WORKER(4)
+WORKER(5)
+WORKER(6)
+WORKER(7)
+/* clang-format on */
+
+__attribute__((noinline)) static void slow_command(void)
+{
+	static void (*const workers[WORKERS])(void) = { worker_0, worker_1, worker_2, worker_3,
+							worker_4, worker_5, worker_6, worker_7 };
+
+	for (unsigned n = 0; n < WORKERS; n++)
+		workers[n]();
 }
 
 __attribute__((noinline)) static void touch_pages(void)
@@ -202,10 +231,11 @@ static const struct cause {
 	const char *name;
 	void (*suffer)(void);
 	void *(*other)(void *);
-} causes[] = { { "none", NULL, NULL },		{ "lock", wait_for_lock, hold },
-	       { "queue", lose_cpu, take_cpu }, { "disk", write_disk, NULL },
-	       { "work", slow_work, NULL },	{ "fault", touch_pages, NULL },
-	       { "pause", be_stopped, NULL },	{ "hand", hand_over, serve } };
+} causes[] = { { "none", NULL, NULL },		 { "lock", wait_for_lock, hold },
+	       { "queue", lose_cpu, take_cpu },	 { "disk", write_disk, NULL },
+	       { "work", slow_work, NULL },	 { "fault", touch_pages, NULL },
+	       { "spread", slow_command, NULL }, { "pause", be_stopped, NULL },
+	       { "hand", hand_over, serve } };
 
 static const struct cause *find_cause(const char *name)
 {

@@ -36,6 +36,9 @@ struct blame_part {
 	uint32_t what;	/* running: the function; runnable: behind which thread; blocked: in what */
 	uint32_t stack; /* blocked: as of view/sched/sched_stacks.h, its innermost functions */
 	uint32_t by;	/* blocked: the thread or interrupt that ended it */
+	uint32_t
+		callers; /* running: the program's functions, the innermost first, a line each; 0: folded (blame_fold.h) */
+	bool below; /* running: in ->what and the functions that it calls */
 };
 
 /* Whether the number of a part is the weight of samples, not a time. */

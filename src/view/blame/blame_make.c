@@ -521,9 +521,7 @@ void blame_free(struct blame *blame)
 
 void blame_spans_free(struct blame_span *spans, size_t count)
 {
-	for (size_t n = 0; n < count; n++) {
-		free(spans[n].vector.shares);
-		hash_table_free(&spans[n].vector.numbers);
-	}
+	for (size_t n = 0; n < count; n++)
+		blame_vector_free(&spans[n].vector);
 	free(spans);
 }

@@ -3,6 +3,7 @@
 #include "view/blame/blame_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,21 +14,25 @@
 
 enum {
 	NAME_BYTES = 512,
-	SHORT_FRAMES = 3, /* functions of a stack by which waits differ */
+	CALLERS = 64,	      /* functions of a stack that are kept */
+	CALLERS_BYTES = 4096, /* of their names */
+	SHORT_FRAMES = 3,     /* functions of a stack by which waits differ */
 };
 
 /* ---- Parts */
 
 uint32_t blame_part_find(struct blame *blame, const struct blame_part *part)
 {
-	const uint64_t hash = hash_pair(hash_pair(part->kind, part->what), hash_pair(part->stack, part->by));
+	const uint64_t hash =
+		hash_pair(hash_pair(hash_pair(part->kind, part->what), hash_pair(part->stack, part->by)),
+			  hash_pair(part->callers, part->below));
 	uint32_t number;
 
 	for (size_t at = 0; (number = hash_table_next(&blame->part_numbers, hash, &at));) {
 		const struct blame_part *known = &blame->parts[number];
 
 		if (known->kind == part->kind && known->what == part->what && known->stack == part->stack &&
-		    known->by == part->by)
+		    known->by == part->by && known->callers == part->callers && known->below == part->below)
 			return number;
 	}
 	number = blame->part_count ? (uint32_t)blame->part_count : 1;
@@ -42,6 +47,12 @@ uint32_t blame_part_find(struct blame *blame, const struct blame_part *part)
 
 int blame_add(struct blame_vector *vector, uint32_t part, uint64_t number)
 {
+	return blame_add_share(vector, &(struct blame_share){ .part = part, .number = number, .times = 1 });
+}
+
+int blame_add_share(struct blame_vector *vector, const struct blame_share *added)
+{
+	const uint32_t part = added->part;
 	const uint64_t hash = hash_pair(part, 0);
 	struct blame_share *share;
 	uint32_t n;
@@ -58,9 +69,15 @@ int blame_add(struct blame_vector *vector, uint32_t part, uint64_t number)
 		hash_table_add(&vector->numbers, hash, n);
 	}
 	share = &vector->shares[n - 1];
-	share->number = view_add(share->number, number);
-	share->times++;
+	share->number = view_add(share->number, added->number);
+	share->times += added->times;
 	return 0;
+}
+
+void blame_vector_free(struct blame_vector *vector)
+{
+	free(vector->shares);
+	hash_table_free(&vector->numbers);
 }
 
 int blame_add_part(struct blame *blame, struct blame_vector *vector, const struct blame_part *part,
@@ -112,8 +129,8 @@ static bool stack_has_fault(const struct burin_profile *profile, uint32_t stack)
 /* Whether an image is the kernel, the vDSO or the C library: the time of a program's calls there belongs to its function. */
 static bool is_system(const struct burin_image *image)
 {
-	static const char *const names[] = { "libc.so",	   "libc-",    "libm.so",
-					     "libpthread", "ld-linux", "ld-musl" };
+	static const char *const names[] = { "libc.so",	 "libc-",   "libm.so",	"libpthread",
+					     "ld-linux", "ld-musl", "[uprobes]" };
 	const char *name = burin_image_name(image);
 
 	if (image->kind == BURIN_IMAGE_KERNEL || image->kind == BURIN_IMAGE_MODULE ||
@@ -155,12 +172,44 @@ static const char *function_of(const struct burin_profile *profile, uint32_t loc
 	return burin_image_name(burin_profile_image(profile, at.image));
 }
 
+/* The function of a frame with a name; NULL: it has none. */
+static const char *known_function(const struct burin_profile *profile, uint32_t location,
+				  char room[NAME_BYTES])
+{
+	struct burin_frame frame;
+
+	return !burin_profile_frame(profile, location, 0, &frame) && frame.function
+		       ? sched_frame_name(profile, location, room, NAME_BYTES)
+		       : NULL;
+}
+
+/* The names of a stack from a frame on, a line each; those without one are left out. Return: a string. */
+static uint32_t callers_of(struct blame *blame, const struct burin_profile *profile, uint32_t stack,
+			   const char *first)
+{
+	char text[CALLERS_BYTES], room[NAME_BYTES];
+	struct burin_stack frame;
+	size_t used = (size_t)snprintf(text, sizeof(text), "%s", first);
+
+	for (unsigned n = 0; n < CALLERS && !burin_profile_stack(profile, stack, &frame); n++) {
+		const char *name = n ? known_function(profile, frame.location, room) : NULL;
+
+		stack = frame.caller;
+		if (name && used + strlen(name) + 2 > sizeof(text))
+			break;
+		if (name)
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "\n%s", name);
+	}
+	return view_string(blame->strings, text);
+}
+
 uint32_t blame_part_of_stack(struct blame *blame, struct blame_stacks *stacks, uint32_t stack)
 {
 	const struct burin_profile *profile = stacks->profile;
 	struct blame_part part = { .kind = BLAME_RUNNING };
 	char room[NAME_BYTES];
 	struct burin_stack frame;
+	uint32_t own;
 
 	if (!stack || stack > burin_profile_stacks(profile))
 		return BLAME_UNSAMPLED;
@@ -168,8 +217,13 @@ uint32_t blame_part_of_stack(struct blame *blame, struct blame_stacks *stacks, u
 		return stacks->parts[stack];
 	if (stack_has_fault(profile, stack))
 		part.kind = BLAME_FAULT;
-	if (!burin_profile_stack(profile, program_frame(profile, stack), &frame))
-		part.what = view_string(blame->strings, function_of(profile, frame.location, room));
+	own = program_frame(profile, stack);
+	if (!burin_profile_stack(profile, own, &frame)) {
+		const char *name = function_of(profile, frame.location, room);
+
+		part.what = view_string(blame->strings, name);
+		part.callers = callers_of(blame, profile, own, name);
+	}
 	return stacks->parts[stack] = blame_part_find(blame, &part);
 }
 

@@ -10,6 +10,10 @@ uint32_t blame_part_find(struct blame *blame, const struct blame_part *part);
 
 /* blame_add - add to a part of a vector. Return: 0; -ENOMEM. */
 int blame_add(struct blame_vector *vector, uint32_t part, uint64_t number);
+/* blame_add_share - the same of what another vector has. */
+int blame_add_share(struct blame_vector *vector, const struct blame_share *added);
+
+void blame_vector_free(struct blame_vector *vector);
 
 /* blame_add_part - the same of a part that may be new. */
 int blame_add_part(struct blame *blame, struct blame_vector *vector, const struct blame_part *part,

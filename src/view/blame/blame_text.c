@@ -75,9 +75,17 @@ const char *blame_text(const struct blame *blame, uint32_t number, char text[BLA
 
 	*text = 0;
 	if (part->kind == BLAME_RUNNING)
-		put_words(&words, "running%s %s", what ? "" : ",", what ? what : "without a sample");
+		put_words(&words, "running%s %s",
+			  !what		? ","
+			  : part->below ? " below"
+					: "",
+			  what ? what : "without a sample");
 	else if (part->kind == BLAME_FAULT)
-		put_words(&words, "page faults%s%s", what ? " in " : "", what ? what : "");
+		put_words(&words, "page faults%s%s",
+			  !what		? ""
+			  : part->below ? " below "
+					: " in ",
+			  what ? what : "");
 	else if (part->kind == BLAME_RUNNABLE)
 		put_words(&words, "waiting for a CPU%s%s", what ? " behind " : "", what ? what : "");
 	else if (part->kind == BLAME_BLOCKED)

@@ -10,6 +10,7 @@
 
 #include "base/print.h"
 #include "base/text.h"
+#include "view/blame/blame_fold.h"
 #include "view/blame/span_records.h"
 #include "view/losses.h"
 
@@ -34,43 +35,60 @@ struct slowest {
 
 /* ---- One span */
 
-/* The shares of a span, that are large enough to be printed. Return: an array, or NULL: no memory. @left: those that are too small */
-static struct blame_share *shares_of(const struct slowest *slowest, const struct blame_span *span,
-				     size_t *count, size_t *left)
-{
-	struct blame_share *shares = calloc(span->vector.count + 1, sizeof(*shares));
-	size_t all;
+/* The shares of a span that are large enough to be printed. */
+struct shown {
+	struct blame_fold fold;
+	struct blame_share *shares;
+	size_t count, left; /* those that are too small */
+};
 
-	if (!shares)
-		return NULL;
-	all = blame_resolve(&span->vector, slowest->blame.parts, shares);
-	for (*count = 0; *count < all; ++*count)
-		if ((double)shares[*count].number * 100 < slowest->report->min * (double)span->vector.time)
-			break;
-	*left = all - *count;
-	return shares;
+/* Return: 0; -ENOMEM. Call shown_free() in any case. */
+static int shown_make(struct shown *shown, struct slowest *slowest, struct blame_span *span)
+{
+	struct blame_vector *vector = &span->vector;
+	size_t all;
+	int error;
+
+	*shown = (struct shown){ .shares = NULL };
+	error = blame_fold_make(&shown->fold, &slowest->blame, (struct blame_set){ &vector, 1 },
+				(struct blame_set){ NULL, 0 });
+	shown->shares = error ? NULL : calloc(vector->count + 1, sizeof(*shown->shares));
+	if (!shown->shares)
+		return -ENOMEM;
+	all = blame_resolve(vector, slowest->blame.parts, shown->shares);
+	while (shown->count < all && (double)shown->shares[shown->count].number * 100 >=
+					     slowest->report->min * (double)vector->time)
+		shown->count++;
+	shown->left = all - shown->count;
+	return 0;
 }
 
-static int print_shares(struct slowest *slowest, const struct blame_span *span)
+static void shown_free(struct shown *shown)
+{
+	blame_fold_free(&shown->fold);
+	free(shown->shares);
+}
+
+static int print_shares(struct slowest *slowest, struct blame_span *span)
 {
 	struct view_buffer *out = slowest->out;
-	size_t count, left;
-	struct blame_share *shares = shares_of(slowest, span, &count, &left);
+	struct shown shown;
+	const int error = shown_make(&shown, slowest, span);
 
-	if (!shares)
-		return -ENOMEM;
-	view_buffer_print(out, "     SHARE        TIME        TIMES  WHERE\n");
-	for (size_t n = 0; n < count; n++) {
+	if (!error)
+		view_buffer_print(out, "     SHARE        TIME        TIMES  WHERE\n");
+	for (size_t n = 0; n < shown.count; n++) {
+		const struct blame_share *share = &shown.shares[n];
 		char time[TEXT_SHORT], times[TEXT_SHORT], text[BLAME_TEXT];
 
 		view_buffer_print(out, "   %6.2f%%  %10s  %11s  ",
-				  table_percent(shares[n].number, span->vector.time),
-				  text_duration(time, shares[n].number), text_count(times, shares[n].times));
-		view_buffer_print(out, "%s\n", blame_text(&slowest->blame, shares[n].part, text));
+				  table_percent(share->number, span->vector.time),
+				  text_duration(time, share->number), text_count(times, share->times));
+		view_buffer_print(out, "%s\n", blame_fold_text(&shown.fold, share->part, text));
 	}
-	table_left(left, "more parts; see --min", slowest->report->color, out);
-	free(shares);
-	return 0;
+	table_left(shown.left, "more parts; see --min", slowest->report->color, out);
+	shown_free(&shown);
+	return error;
 }
 
 static const struct burin_thread *thread_of(const struct slowest *slowest, const struct span_picked *span)
@@ -132,7 +150,7 @@ void slowest_command(const struct span_pick *pick, const struct span_picked *spa
 
 static int span_text(struct slowest *slowest, size_t number)
 {
-	const struct blame_span *span = slowest->order[number];
+	struct blame_span *span = slowest->order[number];
 	const struct span_picked *picked = span->span;
 	const struct burin_thread *thread = thread_of(slowest, picked);
 	struct view_buffer *out = slowest->out;
@@ -154,15 +172,12 @@ static int span_text(struct slowest *slowest, size_t number)
 
 static int span_json(struct slowest *slowest, size_t number, struct json *json)
 {
-	const struct blame_span *span = slowest->order[number];
+	struct blame_span *span = slowest->order[number];
 	const struct span_picked *picked = span->span;
 	const struct burin_thread *thread = thread_of(slowest, picked);
-	size_t count, left;
-	struct blame_share *shares = shares_of(slowest, span, &count, &left);
-	int error;
+	struct shown shown;
+	int error = shown_make(&shown, slowest, span);
 
-	if (!shares)
-		return -ENOMEM;
 	json_object(json, NULL);
 	json_text(json, "span", slowest->pick->strings.texts[picked->name]);
 	json_i64(json, "begin_ns", burin_trace_ns(slowest->pick->trace, picked->begin));
@@ -172,40 +187,41 @@ static int span_json(struct slowest *slowest, size_t number, struct json *json)
 	json_u64(json, "end_tid", picked->end_tid);
 	json_bool(json, "failed", picked->failed);
 	json_array(json, "parts");
-	for (size_t n = 0; n < count; n++) {
+	for (size_t n = 0; n < shown.count; n++) {
 		json_object(json, NULL);
-		json_u64(json, "time_ns", shares[n].number);
-		json_u64(json, "count", shares[n].times);
-		blame_json(&slowest->blame, shares[n].part, json);
+		json_u64(json, "time_ns", shown.shares[n].number);
+		json_u64(json, "count", shown.shares[n].times);
+		blame_fold_json(&shown.fold, shown.shares[n].part, json);
 		json_end(json);
 	}
 	json_end(json);
-	error = span_records_json(slowest->formatter, picked, json);
+	if (!error)
+		error = span_records_json(slowest->formatter, picked, json);
 	json_end(json);
-	free(shares);
+	shown_free(&shown);
 	return error;
 }
 
 static int span_csv(struct slowest *slowest, size_t number)
 {
-	const struct blame_span *span = slowest->order[number];
-	size_t count, left;
-	struct blame_share *shares = shares_of(slowest, span, &count, &left);
+	struct blame_span *span = slowest->order[number];
+	struct shown shown;
 	char text[BLAME_TEXT];
+	const int error = shown_make(&shown, slowest, span);
 
-	if (!shares)
-		return -ENOMEM;
-	for (size_t n = 0; n < count; n++) {
+	for (size_t n = 0; n < shown.count; n++) {
+		const struct blame_share *share = &shown.shares[n];
+
 		view_buffer_csv(slowest->out, slowest->pick->strings.texts[span->span->name]);
 		view_buffer_print(slowest->out,
 				  ",%" PRId64 ",%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
 				  burin_trace_ns(slowest->pick->trace, span->span->begin), span->span->tid,
-				  span->vector.time, shares[n].number, shares[n].times);
-		view_buffer_csv(slowest->out, blame_text(&slowest->blame, shares[n].part, text));
+				  span->vector.time, share->number, share->times);
+		view_buffer_csv(slowest->out, blame_fold_text(&shown.fold, share->part, text));
 		view_buffer_print(slowest->out, "\r\n");
 	}
-	free(shares);
-	return 0;
+	shown_free(&shown);
+	return error;
 }
 
 /* ---- The whole */

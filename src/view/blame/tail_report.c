@@ -15,6 +15,7 @@
 #include "base/containers/array.h"
 #include "base/print.h"
 #include "base/text.h"
+#include "view/blame/blame_fold.h"
 #include "view/blame/slowest.h"
 #include "view/blame/tail.h"
 #include "view/losses.h"
@@ -36,10 +37,11 @@ struct tail_report {
 	struct blame_span *spans;
 	size_t count;
 	struct view_buffer *out;
-	const struct blame_vector **vectors; /* of all spans, group by group: its slowest, then its band */
-	size_t first;			     /* of the group */
-	const struct span_group *group;	     /* that is printed */
-	size_t small;			     /* names of which text has no table */
+	struct blame_fold fold;		/* of the group that is printed */
+	struct blame_vector **vectors;	/* of all spans, group by group: its slowest, then its band */
+	size_t first;			/* of the group */
+	const struct span_group *group; /* that is printed */
+	size_t small;			/* names of which text has no table */
 };
 
 /* ---- Columns */
@@ -50,7 +52,7 @@ static void part_json(const struct table *table, const void *row, struct json *j
 	const struct tail_line *line = row;
 
 	json_object(json, NULL);
-	blame_json(&report->blame, line->row->part, json);
+	blame_fold_json(&report->fold, line->row->part, json);
 	json_end(json);
 }
 
@@ -110,12 +112,17 @@ static bool tail_is_faint(const void *row)
 	return !line->row->sure;
 }
 
-/* A command that prints the example. */
-static void print_example(const struct table *table, const void *row, struct view_buffer *out)
+/* The functions that a row has together, and a command that prints the example. */
+static void print_more(const struct table *table, const void *row, struct view_buffer *out)
 {
 	const struct tail_report *report = table->data;
 	const struct tail_line *line = row;
 
+	if (report->blame.parts[line->row->part].below) {
+		view_buffer_print(out, "%14sof which ", "");
+		blame_fold_callees(&report->fold, line->row->part, out);
+		view_buffer_print(out, "\n");
+	}
 	if (!line->row->sure || line->more < 0)
 		return;
 	view_buffer_print(out, "%14sas in: ", "");
@@ -144,16 +151,17 @@ static struct tail_line *lines_of(struct tail_report *report, const struct tail 
 
 		if (*count == report->report->limit || fabs(more) * 100 < report->report->min * fabs(extra))
 			continue;
-		lines[(*count)++] =
-			(struct tail_line){ .more = whole_ns(more),
-					    .low = whole_ns(row->low),
-					    .high = whole_ns(row->high),
-					    .share = more > 0 ? (uint64_t)whole_ns(more) : 0,
-					    .slow = (uint64_t)whole_ns(row->slow),
-					    .band = (uint64_t)whole_ns(row->band),
-					    .where = view_string(&report->pick->strings,
-								 blame_text(&report->blame, row->part, text)),
-					    .row = row };
+		lines[(*count)++] = (struct tail_line){
+			.more = whole_ns(more),
+			.low = whole_ns(row->low),
+			.high = whole_ns(row->high),
+			.share = more > 0 ? (uint64_t)whole_ns(more) : 0,
+			.slow = (uint64_t)whole_ns(row->slow),
+			.band = (uint64_t)whole_ns(row->band),
+			.where = view_string(&report->pick->strings,
+					     blame_fold_text(&report->fold, row->part, text)),
+			.row = row
+		};
 	}
 	return lines;
 }
@@ -229,7 +237,7 @@ static struct table table_of(const struct tail_report *report, const struct tail
 			       .whole = extra > 0 ? (uint64_t)whole_ns(extra) : 0,
 			       .color = report->report->color,
 			       .faint = tail_is_faint,
-			       .below = print_example };
+			       .below = print_more };
 
 	if (report->report->form == TABLE_CSV)
 		table.names[table.name_count++] = (struct column)COLUMN_NAME("span", TEXT, TAIL_PART_SPAN);
@@ -291,14 +299,20 @@ static int print_group(struct tail_report *report, const struct tail *tail, stru
 static int compare_group(struct tail_report *report, struct json *json)
 {
 	const struct span_group *group = report->group;
-	const struct tail_set slow = { report->vectors + report->first, group->slowest.count },
-			      band = { slow.vectors + slow.count, group->band.count };
-	struct tail tail;
-	int error = tail_make(&tail, report->blame.parts, report->blame.part_count, slow, band);
+	const struct blame_set slow = { report->vectors + report->first, group->slowest.count },
+			       band = { slow.vectors + slow.count, group->band.count };
+	struct tail tail = { .rows = NULL };
+	int error = blame_fold_make(&report->fold, &report->blame, slow, band);
 
+	if (!error)
+		error = tail_make(
+			&tail, report->blame.parts, report->blame.part_count,
+			(struct tail_set){ (const struct blame_vector *const *)slow.vectors, slow.count },
+			(struct tail_set){ (const struct blame_vector *const *)band.vectors, band.count });
 	if (!error)
 		error = print_group(report, &tail, json);
 	tail_free(&tail);
+	blame_fold_free(&report->fold);
 	return error;
 }
 
