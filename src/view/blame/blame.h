@@ -37,8 +37,8 @@ struct blame_part {
 	uint32_t stack; /* blocked: as of view/sched/sched_stacks.h, its innermost functions */
 	uint32_t by;	/* blocked: the thread or interrupt that ended it */
 	uint32_t
-		callers; /* running: the program's functions, the innermost first, a line each; 0: folded (blame_fold.h) */
-	bool below; /* running: in ->what and the functions that it calls */
+		callers; /* running: the program's functions with names, as blame_fold.h has them; 0: folded */
+	bool below;	 /* running: in ->what and the functions that it calls */
 };
 
 /* Whether the number of a part is the weight of samples, not a time. */

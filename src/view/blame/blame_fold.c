@@ -50,12 +50,14 @@ struct folder {
 
 /* ---- Stacks */
 
-/* The next function of a stack. @at: "" at its end. Return: a string; 0: there are no more. */
+/* The next known function of a stack. @at: "" at its end. Return: a string; 0: there are no more. */
 static uint32_t next_function(struct blame *blame, const char **at)
 {
 	char name[BLAME_TEXT];
-	const size_t bytes = strcspn(*at, "\n");
+	size_t bytes;
 
+	*at += **at == '\n'; /* the innermost function is unknown */
+	bytes = strcspn(*at, "\n");
 	if (!bytes || bytes >= sizeof(name))
 		return 0;
 	memcpy(name, *at, bytes);
@@ -373,7 +375,10 @@ static const char *chain_of(const struct blame_fold *fold, uint32_t part)
 
 	if (part >= fold->room || !fold->callers[part])
 		return NULL;
-	for (at = blame->strings->texts[fold->callers[part]]; at; at = strchr(at, '\n')) {
+	at = blame->strings->texts[fold->callers[part]];
+	if (*at == '\n' && !blame->parts[part].below)
+		return at;
+	for (; at; at = strchr(at, '\n')) {
 		at += *at == '\n';
 		if (!strncmp(at, name, bytes) && (!at[bytes] || at[bytes] == '\n'))
 			return at + bytes;
@@ -426,6 +431,8 @@ void blame_fold_json(const struct blame_fold *fold, uint32_t part, struct json *
 	if (!fold->blame->parts[part].below)
 		return;
 	json_bool(json, "below", true);
+	if (fold->blame->parts[part].kind != BLAME_RUNNING)
+		return;
 	json_array(json, "callees");
 	for (unsigned n = 0; n < FOLD_CALLEES && fold->callees[n].name; n++)
 		json_text(json, NULL, fold->blame->strings->texts[fold->callees[n].name]);

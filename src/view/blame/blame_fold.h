@@ -5,7 +5,7 @@
  *
  * A slow request is often slow in many small functions: of redis' KEYS, no function has a third. So if most of what the slowest spans ran longer
  * is below one function, its samples are one part: that of the command, not that of the hash table. It is the innermost function with
- * FOLD_SHARE of the difference, and at least half of the slowest spans have a sample of it.
+ * a name and FOLD_SHARE of the difference, and at least half of the slowest spans have a sample of it.
  */
 #ifndef BURIN_VIEW_BLAME_BLAME_FOLD_H
 #define BURIN_VIEW_BLAME_BLAME_FOLD_H

@@ -159,21 +159,8 @@ static uint32_t program_frame(const struct burin_profile *profile, uint32_t stac
 	return stack;
 }
 
-/* The function of a location. Addresses without a name are those of their image, so that they are one part. */
-static const char *function_of(const struct burin_profile *profile, uint32_t location, char room[NAME_BYTES])
-{
-	struct burin_frame frame;
-	struct burin_location at;
-
-	if (!burin_profile_frame(profile, location, 0, &frame) && frame.function)
-		return sched_frame_name(profile, location, room, NAME_BYTES);
-	if (burin_profile_location(profile, location, &at))
-		return "[unknown]";
-	return burin_image_name(burin_profile_image(profile, at.image));
-}
-
-/* The function of a frame with a name; NULL: it has none. */
-static const char *known_function(const struct burin_profile *profile, uint32_t location,
+/* Return: NULL: the function of a location has no name. */
+static const char *named_function(const struct burin_profile *profile, uint32_t location,
 				  char room[NAME_BYTES])
 {
 	struct burin_frame frame;
@@ -183,22 +170,37 @@ static const char *known_function(const struct burin_profile *profile, uint32_t 
 		       : NULL;
 }
 
-/* The names of a stack from a frame on, a line each; those without one are left out. Return: a string. */
-static uint32_t callers_of(struct blame *blame, const struct burin_profile *profile, uint32_t stack,
-			   const char *first)
+/* The function of a location: its name, or where it begins. Addresses of unknown functions are those of their image, so that they are one part. */
+static const char *function_of(const struct burin_profile *profile, uint32_t location, char room[NAME_BYTES])
+{
+	const char *name = named_function(profile, location, room);
+	struct burin_location at;
+
+	if (name)
+		return name;
+	if (burin_profile_location(profile, location, &at))
+		return "[unknown]";
+	return at.image && at.size ? burin_profile_address(profile, location, room, NAME_BYTES)
+				   : burin_image_name(burin_profile_image(profile, at.image));
+}
+
+/* The functions of a stack that have names, from a frame on, a line each; that of the first one is empty if it has none. Return: a string. */
+static uint32_t callers_of(struct blame *blame, const struct burin_profile *profile, uint32_t stack)
 {
 	char text[CALLERS_BYTES], room[NAME_BYTES];
 	struct burin_stack frame;
-	size_t used = (size_t)snprintf(text, sizeof(text), "%s", first);
+	size_t used = 0;
 
+	*text = 0;
 	for (unsigned n = 0; n < CALLERS && !burin_profile_stack(profile, stack, &frame); n++) {
-		const char *name = n ? known_function(profile, frame.location, room) : NULL;
+		const char *name = named_function(profile, frame.location, room);
 
 		stack = frame.caller;
 		if (name && used + strlen(name) + 2 > sizeof(text))
 			break;
 		if (name)
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "\n%s", name);
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", n ? "\n" : "",
+						 name);
 	}
 	return view_string(blame->strings, text);
 }
@@ -219,10 +221,8 @@ uint32_t blame_part_of_stack(struct blame *blame, struct blame_stacks *stacks, u
 		part.kind = BLAME_FAULT;
 	own = program_frame(profile, stack);
 	if (!burin_profile_stack(profile, own, &frame)) {
-		const char *name = function_of(profile, frame.location, room);
-
-		part.what = view_string(blame->strings, name);
-		part.callers = callers_of(blame, profile, own, name);
+		part.what = view_string(blame->strings, function_of(profile, frame.location, room));
+		part.callers = callers_of(blame, profile, own);
 	}
 	return stacks->parts[stack] = blame_part_find(blame, &part);
 }

@@ -46,13 +46,24 @@ static bool is_of_program(const char *file)
 	       strncmp(name, "samples", strlen("samples")) != 0;
 }
 
+/* Whether an event of the kernel is a probe in a program, whose arguments are those of the program. */
+static bool is_probe(const char *name)
+{
+	static const char *const prefixes[] = { "kernel.u:", "kernel.uret:", "kernel.usdt:" };
+
+	for (unsigned n = 0; n < sizeof(prefixes) / sizeof(prefixes[0]); n++)
+		if (!strncmp(name, prefixes[n], strlen(prefixes[n])))
+			return true;
+	return false;
+}
+
 static bool belongs(const struct view_lines *lines, const struct span_picked *span,
 		    const struct burin_record *record)
 {
 	struct burin_call call;
 
 	return (record->tid == span->tid || record->tid == span->end_tid) && record->ring != UINT32_MAX &&
-	       is_of_program(record->file) &&
+	       (is_of_program(record->file) || is_probe(record->event->name)) &&
 	       (!lines->calls.calls || burin_calls_call(lines->calls.calls, record, &call) != 0);
 }
 

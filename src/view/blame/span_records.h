@@ -14,7 +14,7 @@ enum {
 
 /*
  * span_records_text - a line for each of the first records of a span's threads: when, how long, and the record. A span in it has one line, with
- * what its end says. Records of the kernel, samples and calls are left out.
+ * what its end says. Records of the kernel without its probes in programs, samples and calls are left out.
  * span_records_json - an array of them, and how many more there are.
  * Return: 0; -ENOMEM.
  */

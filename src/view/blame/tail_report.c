@@ -118,7 +118,8 @@ static void print_more(const struct table *table, const void *row, struct view_b
 	const struct tail_report *report = table->data;
 	const struct tail_line *line = row;
 
-	if (report->blame.parts[line->row->part].below) {
+	if (report->blame.parts[line->row->part].below &&
+	    report->blame.parts[line->row->part].kind == BLAME_RUNNING) {
 		view_buffer_print(out, "%14sof which ", "");
 		blame_fold_callees(&report->fold, line->row->part, out);
 		view_buffer_print(out, "\n");
