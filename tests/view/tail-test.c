@@ -113,7 +113,7 @@ static void generate(double noise, enum blame_kind cause)
 static void compare(struct tail *tail, const struct blame_part *parts)
 {
 	assert_int_equal(tail_make(tail, parts, PARTS, (struct tail_set){ order, SLOW },
-				   (struct tail_set){ order + SPANS * 2 / 5, BAND }),
+				   (struct tail_set){ order + SPANS * 2 / 5, BAND }, true),
 			 0);
 }
 
@@ -133,6 +133,7 @@ static void test_causes(void **state)
 			compare(&tail, parts);
 			assert_int_equal(tail.rows[0].part, CULPRIT);
 			assert_true(tail.rows[0].sure);
+			assert_false(tail.by_samples);
 			assert_true(tail.rows[0].low > 0 && tail.rows[0].low <= tail.rows[0].high);
 			assert_true(fabs(tail.rows[0].slow - (double)planted / SLOW) < 0.02 * tail.slow);
 			for (size_t n = 0; n < tail.count; n++)
@@ -192,6 +193,37 @@ static void test_rare(void **state)
 	assert_true(wrong <= SEEDS_OF_NONE * 5 / 100);
 }
 
+/* Short spans that become slow by the cost of a sample, in whatever function it is taken. */
+static void test_samples(void **state)
+{
+	struct blame_part parts[PARTS];
+
+	(void)state;
+	name_parts(parts, BLAME_BLOCKED);
+	for (unsigned seed = 1; seed <= SEEDS_OF_NONE; seed++) {
+		struct tail tail;
+
+		srand(seed);
+		generate(0.3, BLAME_KINDS);
+		for (unsigned n = 0; n < SPANS; n++) {
+			const uint64_t ns = (uint64_t)between(20000, 40000);
+
+			vectors[n].count = 0;
+			vectors[n].time = vectors[n].running = ns;
+			if (between(0, PERIOD) >= (double)ns)
+				continue;
+			add(&vectors[n], rand() % 2 ? PARSE : ANSWER, PERIOD);
+			vectors[n].time = vectors[n].running = ns + 50000;
+		}
+		qsort(order, SPANS, sizeof(*order), slowest_first);
+		compare(&tail, parts);
+		assert_true(tail.by_samples);
+		for (size_t n = 0; n < tail.count; n++)
+			assert_false(tail.rows[n].sure);
+		tail_free(&tail);
+	}
+}
+
 static void test_few(void **state)
 {
 	struct blame_part parts[PARTS];
@@ -202,14 +234,15 @@ static void test_few(void **state)
 	generate(0.3, BLAME_BLOCKED);
 	for (size_t slow = 0; slow < TAIL_SPANS_MIN; slow++) {
 		assert_int_equal(tail_make(&tail, parts, PARTS, (struct tail_set){ order, slow },
-					   (struct tail_set){ order + SLOW, BAND }),
+					   (struct tail_set){ order + SLOW, BAND }, true),
 				 0);
 		for (size_t n = 0; n < tail.count; n++)
 			assert_false(tail.rows[n].sure);
 		tail_free(&tail);
 	}
-	assert_int_equal(
-		tail_make(&tail, parts, 0, (struct tail_set){ order, 0 }, (struct tail_set){ order, 0 }), 0);
+	assert_int_equal(tail_make(&tail, parts, 0, (struct tail_set){ order, 0 },
+				   (struct tail_set){ order, 0 }, true),
+			 0);
 	assert_int_equal(tail.count, 0);
 	tail_free(&tail);
 }
@@ -253,8 +286,8 @@ static void test_sums(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_causes), cmocka_unit_test(test_none), cmocka_unit_test(test_rare),
-		cmocka_unit_test(test_few),    cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_causes),	cmocka_unit_test(test_none), cmocka_unit_test(test_rare),
+		cmocka_unit_test(test_samples), cmocka_unit_test(test_few),  cmocka_unit_test(test_sums),
 	};
 	const int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

@@ -68,6 +68,7 @@ struct blame {
 	size_t part_count, part_room;
 	struct hash_table part_numbers;
 	bool has_switches, has_wakes, has_samples, has_stacks;
+	bool samples_in_ns;
 	uint64_t dropped; /* times that the states kept were too many, and forgotten */
 };
 

@@ -127,6 +127,7 @@ static void choose_events(struct blame_maker *maker)
 			maker->running = event;
 		in_ns |= ns;
 	}
+	maker->blame->samples_in_ns = in_ns;
 }
 
 static int take_wait(struct blame_maker *maker, size_t thread, uint64_t ns, uint64_t weight)

@@ -8,6 +8,10 @@
  * The slowest spans are chosen by their time, so whatever differs between spans at all is larger in them. Such a difference is true, but it
  * is no reason to look at it if the slowest are hardly slower than the others. So both limits in tail.h are about sizes.
  *
+ * Taking a sample costs some 10 us of the thread that is sampled, 50 in some virtual machines. Spans that are shorter are among the slowest
+ * because they have a sample, in whatever function it is. Samples represent the time that they are taken in, so such a set has many more than
+ * its time explains. Then no function is sure.
+ *
  * The numbers that draw are the same in each run.
  */
 #include "view/blame/tail.h"
@@ -23,7 +27,7 @@
 /* Sums over a set. */
 struct sums {
 	double *parts; /* by number in the comparison: ns, or weights */
-	double time, running, weights;
+	double time, running, weights, samples;
 	size_t count;
 };
 
@@ -67,9 +71,19 @@ static void add_vector(struct drawing *drawing, const struct blame_vector *vecto
 		const struct blame_share *share = &vector->shares[n];
 
 		sums->parts[drawing->numbers[share->part]] += (double)share->number;
-		if (blame_is_sampled(&drawing->parts[share->part]))
-			sums->weights += (double)share->number;
+		if (!blame_is_sampled(&drawing->parts[share->part]))
+			continue;
+		sums->weights += (double)share->number;
+		sums->samples += (double)share->times;
 	}
+}
+
+/* Whether a set has more samples than chance puts into the time that its spans ran: by 2.5 standard deviations, and half as many again. */
+static bool has_too_many(const struct sums *sums)
+{
+	const double expected = sums->weights > 0 ? sums->running * sums->samples / sums->weights : 0;
+
+	return sums->samples > expected + 2.5 * sqrt(expected) + 1 && sums->samples > 1.5 * expected;
 }
 
 /* The mean time of a part. Without any sample, all of the running time is without one. */
@@ -119,12 +133,14 @@ static int more_first(const void *a, const void *b)
 }
 
 /* The parts that either set has, and their means. */
-static int find_rows(struct tail *tail, struct drawing *drawing, struct tail_set slow, struct tail_set band)
+static int find_rows(struct tail *tail, struct drawing *drawing, struct tail_set slow, struct tail_set band,
+		     bool in_ns)
 {
 	tail->rows = calloc(drawing->part_count, sizeof(*tail->rows));
 	if (!tail->rows)
 		return -ENOMEM;
 	sum_set(drawing, slow);
+	tail->by_samples = in_ns && has_too_many(&drawing->sums);
 	tail->slow = slow.count ? drawing->sums.time / (double)slow.count : 0;
 	for (uint32_t part = 1; part < drawing->part_count; part++)
 		tail->rows[part] = (struct tail_row){ .part = part, .slow = mean_of(drawing, part) };
@@ -152,7 +168,8 @@ static int by_number(const void *a, const void *b)
 	return *one < *other ? -1 : *one > *other;
 }
 
-static void judge_row(const struct tail *tail, struct tail_row *row, double *differences, bool enough)
+static void judge_row(const struct tail *tail, struct tail_row *row, double *differences, bool enough,
+		      bool is_sampled)
 {
 	const double extra = tail->slow - tail->band, size = fabs(row->slow - row->band);
 	const size_t out = (size_t)(0.025 / (double)tail->count * TAIL_DRAWS);
@@ -160,6 +177,11 @@ static void judge_row(const struct tail *tail, struct tail_row *row, double *dif
 	qsort(differences, TAIL_DRAWS, sizeof(*differences), by_number);
 	row->low = differences[TAIL_DRAWS / 40];
 	row->high = differences[TAIL_DRAWS - 1 - TAIL_DRAWS / 40];
+	/* The others have no sample, so that all of their time is without one: that is no difference. */
+	if (row->part == BLAME_UNSAMPLED && row->slow < row->band)
+		enough = false;
+	if (tail->by_samples && is_sampled)
+		enough = false;
 	row->sure = enough && (differences[out] > 0 || differences[TAIL_DRAWS - 1 - out] < 0) &&
 		    extra * 100 >= TAIL_EXTRA_MIN * tail->band && size * 100 >= TAIL_ROW_MIN * extra;
 }
@@ -181,7 +203,8 @@ static int draw_intervals(struct tail *tail, struct drawing *drawing, struct tai
 			drawing->differences[n * TAIL_DRAWS + draw] -= mean_of(drawing, tail->rows[n].part);
 	}
 	for (size_t n = 0; n < tail->count; n++)
-		judge_row(tail, &tail->rows[n], drawing->differences + n * TAIL_DRAWS, enough);
+		judge_row(tail, &tail->rows[n], drawing->differences + n * TAIL_DRAWS, enough,
+			  blame_is_sampled(&drawing->parts[tail->rows[n].part]));
 	return 0;
 }
 
@@ -216,7 +239,7 @@ static int find_examples(struct tail *tail, const struct drawing *drawing, struc
 }
 
 int tail_make(struct tail *tail, const struct blame_part *parts, size_t part_count, struct tail_set slow,
-	      struct tail_set band)
+	      struct tail_set band, bool in_ns)
 {
 	struct drawing drawing = { .parts = parts,
 				   .part_count = part_count ? part_count : 1,
@@ -230,7 +253,7 @@ int tail_make(struct tail *tail, const struct blame_part *parts, size_t part_cou
 	number_parts(&drawing, slow);
 	number_parts(&drawing, band);
 	drawing.sums.parts = calloc((size_t)drawing.count + 1, sizeof(*drawing.sums.parts));
-	error = drawing.sums.parts ? find_rows(tail, &drawing, slow, band) : -ENOMEM;
+	error = drawing.sums.parts ? find_rows(tail, &drawing, slow, band, in_ns) : -ENOMEM;
 	if (!error && slow.count && band.count)
 		error = draw_intervals(tail, &drawing, slow, band);
 	if (!error)

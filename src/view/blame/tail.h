@@ -38,12 +38,18 @@ struct tail {
 	double more[BLAME_KINDS]; /* of slow - band, by kind of part */
 	struct tail_row *rows;	  /* the largest difference first */
 	size_t count;
-	size_t left; /* parts with smaller differences */
+	size_t left;	 /* parts with smaller differences */
+	bool by_samples; /* the slowest are slow because samples were taken in them */
 };
 
-/* tail_make - compare two sets. @parts: as many as @part_count, 0 is none. Return: 0; -ENOMEM. */
+/*
+ * tail_make - compare two sets.
+ * @parts: as many as @part_count, 0 is none
+ * @in_ns: weights of samples are times
+ * Return: 0; -ENOMEM.
+ */
 int tail_make(struct tail *tail, const struct blame_part *parts, size_t part_count, struct tail_set slow,
-	      struct tail_set band);
+	      struct tail_set band, bool in_ns);
 void tail_free(struct tail *tail);
 
 #endif

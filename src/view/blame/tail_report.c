@@ -223,6 +223,11 @@ static void print_foot(const struct tail_report *report, const struct tail *tail
 	else if ((tail->slow - tail->band) * 100 < TAIL_EXTRA_MIN * tail->band)
 		view_buffer_print(out, "the slowest take only %.0f %% more: no difference is sure\n",
 				  tail->band > 0 ? (tail->slow / tail->band - 1) * 100 : 0.0);
+	else if (tail->by_samples)
+		view_buffer_print(
+			out, "the slowest have more samples than their time explains: taking samples made "
+			     "them slow, so no function is sure; next time record with a lower --frequency, "
+			     "or with --no-samples\n");
 }
 
 static struct table table_of(const struct tail_report *report, const struct tail *tail,
@@ -263,6 +268,7 @@ static void print_group_json(const struct tail_report *report, const struct tail
 	json_u64(json, "around_median", group->band.all);
 	json_u64(json, "around_median_examined", group->band.count);
 	json_u64(json, "around_median_average_ns", (uint64_t)whole_ns(tail->band));
+	json_bool(json, "slowed_by_samples", tail->by_samples);
 	table_json(table, json, "rows");
 	json_end(json);
 }
@@ -309,7 +315,8 @@ static int compare_group(struct tail_report *report, struct json *json)
 		error = tail_make(
 			&tail, report->blame.parts, report->blame.part_count,
 			(struct tail_set){ (const struct blame_vector *const *)slow.vectors, slow.count },
-			(struct tail_set){ (const struct blame_vector *const *)band.vectors, band.count });
+			(struct tail_set){ (const struct blame_vector *const *)band.vectors, band.count },
+			report->blame.samples_in_ns);
 	if (!error)
 		error = print_group(report, &tail, json);
 	tail_free(&tail);
