@@ -80,12 +80,16 @@ static void *hostile(void *unused)
 	return NULL;
 }
 
+#define FOUR_TIMES(statement) statement statement statement statement
+
+/* It runs at hundreds of addresses. */
 static void *compute(void *unused)
 {
 	(void)unused;
 	prctl(PR_SET_NAME, "compute");
-	while (!never)
-		done++;
+	while (!never) {
+		FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(FOUR_TIMES(done++;))))
+	}
 	return NULL;
 }
 

@@ -12,8 +12,6 @@
 #include "session/clock.h"
 
 enum {
-	TOP_ROUND_MS =
-		50, /* between two readings of the rings, which have room for a second of a busy program */
 	TOP_LIMIT = 50, /* rows of a table */
 };
 

@@ -48,6 +48,7 @@ void top_functions_begin(struct top_functions *functions, const uint64_t *proces
 	char why[sizeof(functions->why) - 32] = "";
 	int error;
 
+	functions->names.whole = true;
 	functions->since = functions->covered = functions->read = functions->round =
 		clock_ns(CLOCK_MONOTONIC);
 	error = sampler_open_live(&functions->sampler, &options, top_functions_take, functions, why,

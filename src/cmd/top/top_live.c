@@ -17,7 +17,7 @@
 #include "session/clock.h"
 
 enum {
-	TOP_ALLOWANCE_PERMILLE = 4,   /* of a CPU, for reading; /proc and printing take about as much */
+	TOP_ALLOWANCE_PERMILLE = 3,   /* of a CPU, for reading; /proc and printing take about as much */
 	TOP_ALLOWANCE_MAX = 10000000, /* ns that may be saved */
 	TOP_OPEN_MAX = 1 << 20,	      /* spans that have begun; with more, all are forgotten */
 };

@@ -77,23 +77,24 @@ static void top_names_take_location(struct top_names *names, struct top_names_en
 {
 	const uint64_t image = top_names_take(entry), offset = top_names_take(entry);
 	const size_t place = top_names_position(names, image, offset);
+	const unsigned most = names->whole ? 1 : TOP_NAMES_FRAMES;
 	struct top_location *at = place < names->order_count ? names->order[place] : NULL;
 	uint64_t frames;
 
 	if (!at || at->image != image || at->offset != offset)
 		return;
-	top_names_take(entry); /* begin */
-	top_names_take(entry); /* size */
+	at->begin = top_names_take(entry);
+	at->size = top_names_take(entry);
 	frames = top_names_take(entry);
 	at->count = 0;
 	for (uint64_t n = 0; n < frames && entry->at < entry->end; n++) {
 		/* The last one is the function that has the others in it: it takes the last place. */
-		struct top_frame *frame = &at->frames[n < TOP_NAMES_FRAMES ? n : TOP_NAMES_FRAMES - 1];
+		struct top_frame *frame = &at->frames[n < most ? n : most - 1];
 
 		frame->function = top_names_take_text(names, entry);
 		frame->file = top_names_take_text(names, entry);
 		frame->line = (uint32_t)top_names_take(entry);
-		at->count = n < TOP_NAMES_FRAMES ? (unsigned)n + 1 : TOP_NAMES_FRAMES;
+		at->count = n < most ? (unsigned)n + 1 : most;
 	}
 }
 
@@ -109,6 +110,8 @@ static void top_names_take_function(struct top_names *names, struct top_names_en
 
 		if (at->image != image || at->offset - begin >= size)
 			break;
+		at->begin = begin;
+		at->size = size;
 		if (!at->count && name) {
 			at->frames[0] = (struct top_frame){ .function = name };
 			at->count = 1;
@@ -133,6 +136,55 @@ static int top_names_on_entry(void *data, const void *bytes, size_t count)
 	default:
 		return 0;
 	}
+}
+
+/* ---- functions as a whole */
+
+static int top_names_compare_extents(const void *one, const void *other)
+{
+	const struct top_extent *a = one, *b = other;
+
+	return number_order(a->image, b->image) ?: number_order(a->begin, b->begin);
+}
+
+/* The location that stands for another one, by number; 0: none. */
+static uint32_t top_names_whole(const struct top_names *names, uint32_t image, uint64_t offset)
+{
+	size_t low = 0, high = names->extent_count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct top_extent *at = &names->extents[middle];
+
+		if (at->image < image || (at->image == image && at->begin <= offset))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || names->extents[low - 1].image != image ||
+	    offset - names->extents[low - 1].begin >= names->extents[low - 1].size)
+		return 0;
+	return names->extents[low - 1].location;
+}
+
+/* Functions that a look-up has found. */
+static void top_names_keep_extents(struct top_names *names)
+{
+	for (size_t n = 0; n < names->order_count; n++) {
+		const struct top_location *at = names->order[n], *before = n ? names->order[n - 1] : at;
+
+		if (!at->size || (n && before->image == at->image && before->begin == at->begin) ||
+		    !array_reserve(names->extents, names->extent_room, names->extent_count + 1))
+			continue;
+		names->extents[names->extent_count++] =
+			(struct top_extent){ .image = at->image,
+					     .location = (uint32_t)(at - names->all) + 1,
+					     .begin = at->begin,
+					     .size = at->size };
+	}
+	if (names->extent_count)
+		qsort(names->extents, names->extent_count, sizeof(*names->extents),
+		      top_names_compare_extents);
 }
 
 /* ---- the look-up */
@@ -200,6 +252,7 @@ int top_names_look_up(struct top_names *names, const struct images *images)
 {
 	const size_t count = names->count - names->asked;
 	const struct symbolize_options options = { .cached = true,
+						   .functions = names->whole,
 						   .deadline_ms = TOP_NAMES_DEADLINE_MS,
 						   .data = names,
 						   .entry = top_names_on_entry };
@@ -217,6 +270,8 @@ int top_names_look_up(struct top_names *names, const struct images *images)
 	if (asked && offsets && names->order) {
 		top_names_sort(names, images);
 		error = symbolize(asked, top_names_collect(names, images, asked, offsets), &options, &counts);
+		if (names->whole)
+			top_names_keep_extents(names);
 	}
 	names->asked = names->count;
 	free(names->order);
@@ -230,8 +285,10 @@ int top_names_look_up(struct top_names *names, const struct images *images)
 uint32_t top_names_find(struct top_names *names, uint32_t image, uint64_t offset)
 {
 	const uint64_t hash = hash_pair(image, offset);
-	uint32_t number;
+	uint32_t number = top_names_whole(names, image, offset);
 
+	if (number)
+		return number;
 	for (size_t at = 0; (number = hash_table_next(&names->places, hash, &at));)
 		if (names->all[number - 1].image == image && names->all[number - 1].offset == offset)
 			return number;
@@ -254,5 +311,6 @@ void top_names_free(struct top_names *names)
 	hash_table_free(&names->places);
 	free(names->all);
 	free(names->texts);
-	*names = (struct top_names){ .count = 0 };
+	free(names->extents);
+	*names = (struct top_names){ .whole = names->whole };
 }

@@ -27,9 +27,8 @@
 #include "view/top/top_choice.h"
 
 enum {
-	SCREEN_ROUND_MS = 100, /* between two readings of the rings */
-	SCREEN_OVERVIEW = 8,   /* rows of a table in the overview */
-	SCREEN_STATUS = 256,   /* bytes of a message */
+	SCREEN_OVERVIEW = 8, /* rows of a table in the overview */
+	SCREEN_STATUS = 256, /* bytes of a message */
 	SCREEN_ESCAPE = 27,
 };
 
@@ -431,7 +430,7 @@ static int screen_pause(struct screen *screen, uint64_t until)
 
 	for (uint64_t now; !result && !screen->done && (now = clock_ns(CLOCK_MONOTONIC)) < until;) {
 		const uint64_t left = (until - now + 999999) / 1000000;
-		const int ready = poll(wait, 2, left < SCREEN_ROUND_MS ? (int)left : SCREEN_ROUND_MS);
+		const int ready = poll(wait, 2, left < TOP_ROUND_MS ? (int)left : TOP_ROUND_MS);
 
 		if (wait[0].revents & (POLLHUP | POLLERR) || (ready < 0 && errno != EINTR))
 			return 1; /* the terminal is gone */

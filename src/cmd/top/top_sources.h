@@ -8,6 +8,11 @@
 #include "cmd/top/top_live.h"
 #include "cmd/top/top_threads.h"
 
+enum {
+	TOP_ROUND_MS =
+		100, /* between two readings of the rings, which have room for a second of a busy program */
+};
+
 struct top_options {
 	uint64_t pid;		  /* the threads of this process, with stacks; 0: none */
 	const char *target;	  /* a session; NULL: none */

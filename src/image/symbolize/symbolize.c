@@ -172,7 +172,7 @@ static int symbolize_add_image(struct symbolize *all, const struct symbolize_ima
 		result->state = WIRE_SYMBOLS_NONE;
 		return 0;
 	}
-	if (all->cache >= 0)
+	if (all->cache >= 0 && !(all->options->functions && image->kind == WIRE_IMAGE_FILE))
 		names_cache_load(&result->cache, all->cache, image);
 	for (size_t n = 0; n < parts && !error; n++) {
 		const size_t from = image->count * n / parts, to = image->count * (n + 1) / parts;
@@ -181,6 +181,7 @@ static int symbolize_add_image(struct symbolize *all, const struct symbolize_ima
 			.offsets = image->offsets + from,
 			.count = to - from,
 			.root = all->root,
+			.functions = all->options->functions,
 			.parameters = all->options->parameters,
 			.source = all->options->place ? all->options->source : NULL,
 			.source_line = all->options->source_line,

@@ -349,7 +349,7 @@ static int open_debug(struct elf *elf)
 
 	int error;
 
-	if (!with || elf->child->task->level != CHILD_LINES)
+	if (!with || elf->child->task->level != CHILD_LINES || elf->child->task->functions)
 		return 0;
 	error = load_sections(&elf->inflated, with, elf->child->task->parameters);
 	if (!error && elf->alternate_elf)
@@ -371,7 +371,8 @@ static void send_state(struct elf *elf)
 {
 	const unsigned char *id = elf->image.build_id;
 	/* The kernel brings its vdso along: neither a package nor a build of the user's has more of its names. */
-	const bool missing = !elf->dwarf_error && elf->child->task->image->kind != WIRE_IMAGE_VDSO;
+	const bool missing = !elf->dwarf_error && !elf->child->task->functions &&
+			     elf->child->task->image->kind != WIRE_IMAGE_VDSO;
 	char path[PATH_MAX] = "";
 
 	if (elf->dwarf) {

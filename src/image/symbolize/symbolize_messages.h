@@ -52,6 +52,7 @@ struct child_task {
 	size_t count;
 	enum child_level level;
 	const char *root;
+	bool functions;	    /* by symbols, without debug information */
 	bool parameters;    /* send those of all functions, in place of the locations */
 	const char *source; /* send the places of a line of it, in place of the locations; NULL: do not */
 	uint32_t source_line;

@@ -21,9 +21,10 @@ struct symbolize_image {
 };
 
 struct symbolize_options {
-	const char *root;     /* the directory that paths begin at; NULL: this system */
-	unsigned children;    /* at most so many at a time; 0: one for each processor */
-	bool cached;	      /* keep names of short recordings, and use kept ones (names_cache.h) */
+	const char *root;  /* the directory that paths begin at; NULL: this system */
+	unsigned children; /* at most so many at a time; 0: one for each processor */
+	bool cached;	   /* keep names of short recordings, and use kept ones (names_cache.h) */
+	bool functions; /* names of functions suffice, without lines and inlined functions: far less to read */
 	unsigned patience_ms; /* a child without a message for so long hangs; 0: a minute */
 	uint64_t deadline_ms; /* for all images together; 0: none */
 	void *data;	      /* for the callbacks */
