@@ -147,7 +147,7 @@ static int top_names_compare_extents(const void *one, const void *other)
 	return number_order(a->image, b->image) ?: number_order(a->begin, b->begin);
 }
 
-/* The location that stands for another one, by number; 0: none. */
+/* The location that represents another one, by number; 0: none. */
 static uint32_t top_names_whole(const struct top_names *names, uint32_t image, uint64_t offset)
 {
 	size_t low = 0, high = names->extent_count;

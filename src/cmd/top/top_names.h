@@ -3,7 +3,7 @@
  * The functions of locations in images, looked up while their processes run. Each location is looked up once: those that were asked for
  * since the last look-up go to image/symbolize/symbolize.h together, since each image costs a child process.
  *
- * Samples come from ever new locations in the same few functions. Where functions suffice (->whole), a location stands for all of the
+ * Samples come from ever new locations in the same few functions. Where functions suffice (->whole), a location represents all of the
  * function that it is in, and the others in it are not looked up.
  */
 #ifndef BURIN_CMD_TOP_TOP_NAMES_H
@@ -31,7 +31,7 @@ struct top_location {
 	struct top_frame frames[TOP_NAMES_FRAMES];
 };
 
-/* A function that a location stands for. */
+/* A function that a location represents. */
 struct top_extent {
 	uint32_t image, location; /* by number */
 	uint64_t begin, size;
@@ -55,7 +55,7 @@ struct top_names {
 /* top_names_begin - before the locations of a screen: all are forgotten if there are too many. Pointers to them are not valid any more. */
 void top_names_begin(struct top_names *names);
 
-/* top_names_find - a location, or the one that stands for it, by its number from 1 until top_names_begin(). Return: 0: no memory. */
+/* top_names_find - a location, or the one that represents it, by its number from 1 until top_names_begin(). Return: 0: no memory. */
 uint32_t top_names_find(struct top_names *names, uint32_t image, uint64_t offset);
 
 /* top_names_look_up - name all locations that are new. Context: forks. Return: 0 or a negative errno. */
