@@ -427,9 +427,12 @@ static int screen_pause(struct screen *screen, uint64_t until)
 	struct pollfd wait[] = { { .fd = STDIN_FILENO, .events = POLLIN },
 				 { .fd = screen->sources->attachment.signals, .events = POLLIN } };
 	int result = 0;
+	bool over = false;
 
-	for (uint64_t now; !result && !screen->done && (now = clock_ns(CLOCK_MONOTONIC)) < until;) {
-		const uint64_t left = (until - now + 999999) / 1000000;
+	/* Once at least: where rows take longer than the delay, keys are read, too. */
+	while (!result && !screen->done && !over) {
+		const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+		const uint64_t left = now < until ? (until - now + 999999) / 1000000 : 0;
 		const int ready = poll(wait, 2, left < TOP_ROUND_MS ? (int)left : TOP_ROUND_MS);
 
 		if (wait[0].revents & (POLLHUP | POLLERR) || (ready < 0 && errno != EINTR))
@@ -437,6 +440,7 @@ static int screen_pause(struct screen *screen, uint64_t until)
 		if (screen_read_keys(screen) || ready < 0)
 			screen_draw(screen);
 		result = top_sources_wait(screen->sources, 0);
+		over = clock_ns(CLOCK_MONOTONIC) >= until;
 	}
 	return result;
 }

@@ -8,6 +8,7 @@
  */
 #include <ctype.h>
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -171,24 +172,33 @@ static void top_threads_shares(struct top_threads *threads, struct top_thread *r
 					   .queued = now->queued - before->queued };
 }
 
-static bool top_threads_is_wide(struct top_threads *threads)
+/* Whether a call is one of 64 bits. A program of 32 bits has its stack in the lowest 4 GiB, where few others have theirs. */
+static bool top_threads_is_wide(const struct top_threads *threads, const struct sleeper_call *call)
 {
-	const struct sample_task *task =
-		threads->stacks ? tasks_find(&threads->sleepers.tasks, threads->pid) : NULL;
-	const struct image *program =
-		task && task->process->program ? images_elf(task->process->program) : NULL;
+	unsigned char ident[EI_NIDENT] = { 0 };
+	ssize_t got;
+	int file;
 
-	return !program || program->wide;
+	if (call->stack >> 32)
+		return true;
+	file = foreign_contents(threads->pid, "exe", sizeof(ident));
+	if (file < 0)
+		return false;
+	got = read(file, ident, sizeof(ident));
+	close(file);
+	return got > EI_CLASS && ident[EI_CLASS] == ELFCLASS64;
 }
 
 /* The name of the system call, whose number is that of another table in a program of 32 bits. */
 static const char *top_threads_call(struct top_threads *threads, const struct sleeper_call *call)
 {
+	bool wide;
 	char text[32];
 
 	if (call->running || call->number < 0 || !call->stack) /* threads of the kernel make none */
 		return "";
-	for (unsigned n = 0; n < syscall_count && top_threads_is_wide(threads); n++)
+	wide = top_threads_is_wide(threads, call);
+	for (unsigned n = 0; n < syscall_count && wide; n++)
 		if (syscall_numbers[n].number == call->number)
 			return syscall_numbers[n].name;
 	snprintf(text, sizeof(text), "%" PRId64, call->number);
