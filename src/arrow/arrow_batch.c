@@ -19,65 +19,75 @@ static bool type_has_bytes(enum query_type type)
 
 /* ---- Values */
 
-/* Counts a value, and sets its bit if it is not NULL. */
-static bool column_bit(struct arrow_column *column, bool null)
+/* The bits of values that are not NULL. Return: false: no memory. */
+static bool column_bits(struct arrow_column *column, const struct query_column *from, size_t rows)
 {
-	if (!array_reserve_zeroed(column->valid, column->valid_room, column->count / 8 + 1))
+	const size_t end = column->count + rows;
+
+	if (!array_reserve_zeroed(column->valid, column->valid_room, end / 8 + 1))
 		return false;
-	if (null)
-		column->nulls++;
-	else
-		column->valid[column->count / 8] |= (uint8_t)(1u << column->count % 8);
-	column->count++;
+	for (size_t at = column->count, row = 0; at < end; at++, row++)
+		if (!from->nulls && at % 8 == 0 && end - at >= 8) {
+			column->valid[at / 8] = 0xff;
+			at += 7;
+			row += 7;
+		} else if (query_column_has(from, row)) {
+			column->valid[at / 8] |= (uint8_t)(1u << at % 8);
+		}
+	column->nulls += from->nulls;
+	column->count = end;
+	return true;
+}
+
+static bool column_numbers(struct arrow_column *column, const struct query_column *from, size_t rows)
+{
+	if (!array_reserve(column->numbers, column->number_room, column->count + rows))
+		return false;
+	memcpy(column->numbers + column->count, from->cells, rows * sizeof(*from->cells));
 	return true;
 }
 
 /* Texts of a trace need not be UTF-8, but those of Arrow are: each byte that is not becomes U+FFFD, as in JSON. */
-static bool column_bytes(struct arrow_column *column, const struct query_value *value)
+static bool column_add_bytes(struct arrow_column *column, const char *bytes, size_t size)
 {
 	const bool text = column->type == QUERY_TEXT;
-	const size_t most = text ? value->size * TEXT_UTF8_MAX : value->size;
+	const size_t most = text ? size * TEXT_UTF8_MAX : size;
 
 	if (column->byte_count + most > INT32_MAX ||
 	    !array_reserve(column->bytes, column->byte_room, column->byte_count + most + 1))
 		return false;
 	if (text)
-		column->byte_count +=
-			text_utf8(column->bytes + column->byte_count, value->bytes, value->size);
-	else if (value->size) {
-		memcpy(column->bytes + column->byte_count, value->bytes, value->size);
-		column->byte_count += value->size;
+		column->byte_count += text_utf8(column->bytes + column->byte_count, bytes, size);
+	else if (size) {
+		memcpy(column->bytes + column->byte_count, bytes, size);
+		column->byte_count += size;
 	}
 	return true;
 }
 
-/* The number of a value, as it is stored. */
-static int64_t column_number(const struct query_value *value)
+static bool column_texts(struct arrow_column *column, const struct query_column *from, size_t rows)
 {
-	int64_t bits;
-
-	if (value->type != QUERY_REAL)
-		return value->type == QUERY_INTEGER ? value->integer : 0;
-	memcpy(&bits, &value->real, sizeof(bits));
-	return bits;
-}
-
-bool arrow_column_add(struct arrow_column *column, const struct query_value *value)
-{
-	const bool null = value->type != column->type;
-
-	if (!type_has_bytes(column->type)) {
-		if (!array_reserve(column->numbers, column->number_room, column->count + 1))
-			return false;
-		column->numbers[column->count] = column_number(value);
-		return column_bit(column, null);
-	}
-	if (!array_reserve(column->ends, column->end_room, column->count + 2) ||
-	    (!null && !column_bytes(column, value)))
+	if (!array_reserve(column->ends, column->end_room, column->count + rows + 1))
 		return false;
 	column->ends[0] = 0;
-	column->ends[column->count + 1] = (int32_t)column->byte_count;
-	return column_bit(column, null);
+	for (size_t row = 0; row < rows; row++) {
+		if (query_column_has(from, row)) {
+			size_t size;
+			const char *bytes = query_column_bytes(from, row, &size);
+
+			if (!column_add_bytes(column, bytes, size))
+				return false;
+		}
+		column->ends[column->count + row + 1] = (int32_t)column->byte_count;
+	}
+	return true;
+}
+
+bool arrow_column_add(struct arrow_column *column, const struct query_column *from, size_t rows)
+{
+	return (type_has_bytes(column->type) ? column_texts(column, from, rows)
+					     : column_numbers(column, from, rows)) &&
+	       column_bits(column, from, rows);
 }
 
 void arrow_column_free(struct arrow_column *column)

@@ -24,7 +24,7 @@ struct arrow_column {
 };
 
 /* Return: false: no memory. */
-bool arrow_column_add(struct arrow_column *column, const struct query_value *value);
+bool arrow_column_add(struct arrow_column *column, const struct query_column *from, size_t rows);
 void arrow_column_free(struct arrow_column *column);
 
 /* The columns become an array, which then owns their buffers; they are empty again. Return: false: no memory, and nothing has changed. */

@@ -98,32 +98,34 @@ static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *sc
 
 /* ---- Batches */
 
-/* Adds the row of the scan. Return: false: no memory. */
-static bool scan_add_row(struct arrow_scan *scan, bool *full)
+/* Adds rows of the scan. Return: false: no memory. */
+static bool scan_add(struct arrow_scan *scan, const struct query_batch *from, size_t rows, bool *full)
 {
 	for (unsigned n = 0; n < scan->table->columns; n++) {
-		struct arrow_column *column = &scan->columns[n];
-		struct query_value value;
-
-		query_scan_value(&scan->scan, n, &value);
-		if (!arrow_column_add(column, &value))
+		if (!arrow_column_add(&scan->columns[n], &from->columns[n], rows))
 			return false;
-		*full |= column->byte_count >= BATCH_BYTES;
+		*full |= scan->columns[n].byte_count >= BATCH_BYTES;
 	}
 	return true;
 }
 
 static int scan_fill(struct arrow_scan *scan, size_t *rows)
 {
+	struct query_batch batch;
 	bool full = false;
+	ssize_t count = 1;
 	int error = 0;
 
 	if (!scan->begun)
 		error = query_scan_begin(&scan->scan, scan->query, scan->table, &scan->bounds);
 	scan->begun = true;
-	for (*rows = 0; !error && !scan->scan.done && !full; ++*rows) {
-		error = scan_add_row(scan, &full) ? query_scan_next(&scan->scan) : -ENOMEM;
-		full |= *rows + 1 == BATCH_ROWS;
+	for (*rows = 0; !error && count && !full; *rows += (size_t)count) {
+		count = query_scan_batch(&scan->scan, &batch);
+		if (count < 0)
+			return (int)count;
+		if (count && !scan_add(scan, &batch, (size_t)count, &full))
+			error = -ENOMEM;
+		full |= *rows + (size_t)count + QUERY_BATCH_ROWS > BATCH_ROWS;
 	}
 	return error;
 }

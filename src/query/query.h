@@ -4,7 +4,8 @@
  * the values of its row. Nothing is imported.
  *
  *	query_tables.c    the tables of a trace, and scans of any of them; query_columns.c: their columns
- *	query_records.c   events, counters, and one table for each event: rows are records, decoded ahead by several threads
+ *	query_records.c   events, counters, and one table for each event: rows are records, decoded ahead by several threads into
+ *	                  columns: query_block.c
  *	query_store.c     the others: rows are made of many records, once, when a table is read first
  *	query_spans.c     spans, syscalls, calls          query_samples.c  samples, stacks, frames
  *	query_tasks.c     threads, processes, losses      query_sched.c    sched
@@ -14,6 +15,8 @@
 #ifndef BURIN_QUERY_QUERY_H
 #define BURIN_QUERY_QUERY_H
 
+#include <string.h>
+
 #include "read/trace.h"
 #include "view/losses.h"
 #include "view/profile/profile_view.h"
@@ -21,6 +24,9 @@
 enum {
 	QUERY_NAME = 512, /* bytes of a name of a table, with its end */
 	QUERY_EQUALS = 8,
+	QUERY_COLUMNS = 64,	 /* of a table, at most */
+	QUERY_BATCH_ROWS = 2048, /* at most; a vector of DuckDB has as many */
+	QUERY_BYTES_BEHIND = 16, /* may be read behind each text, whatever they are */
 };
 
 enum query_type {
@@ -59,8 +65,38 @@ struct query_bounds {
 	bool has_row;
 	int64_t row;	  /* its number */
 	uint64_t columns; /* whose values will be asked for: a bit for each */
-	bool alone;	  /* the caller is one of several threads that scan: nothing is decoded ahead */
+	/* The caller is one of several threads that scan, and does not ask for numbers of rows: nothing is decoded ahead. */
+	bool alone;
 };
+
+/* A column of a batch of rows. */
+struct query_column {
+	enum query_type type; /* QUERY_NULL: not asked for */
+	bool lasting;	      /* its texts are valid as long as the query */
+	uint64_t nulls;	      /* how many */
+	const uint64_t
+		*cells; /* integers; doubles, as their bits; of texts and blobs: query_column_bytes() */
+	const uint64_t *valid; /* a bit for each that is not NULL */
+	const char *bytes;
+};
+
+struct query_batch {
+	struct query_column columns[QUERY_COLUMNS];
+};
+
+static inline bool query_column_has(const struct query_column *column, size_t row)
+{
+	return !column->nulls || (column->valid[row / 64] >> row % 64 & 1);
+}
+
+/* A text or blob. Equal cells of a batch have equal bytes. */
+static inline const char *query_column_bytes(const struct query_column *column, size_t row, size_t *size)
+{
+	const uint64_t cell = column->cells[row];
+
+	*size = column->lasting ? strlen((const char *)(uintptr_t)cell) : cell >> 32;
+	return column->lasting ? (const char *)(uintptr_t)cell : column->bytes + (uint32_t)cell;
+}
 
 struct query;
 struct query_scan;
@@ -77,6 +113,7 @@ struct query_store {
 struct query_kind {
 	const struct query_field *fields;
 	unsigned field_count;
+	bool counters; /* rows are the records of counters */
 	/* Makes all rows, in any order, by query_store_add(). Return: 0; -ENOMEM. NULL: rows are records. */
 	int (*make)(struct query *query, const struct query_table *table, struct query_store *store);
 	size_t row_bytes;
@@ -110,6 +147,8 @@ struct query_scan {
 	const char *row;		   /* of a store */
 	size_t last;			   /* its last row */
 	struct query_records *records;	   /* NULL: of a store */
+	struct query_block *block;	   /* of a store: a batch */
+	struct query_layout *layout;
 };
 
 /* Return: 0 or -ENOMEM. Call query_free() in any case. */
@@ -118,6 +157,7 @@ void query_free(struct query *query);
 
 /* The name and type of a column, unique in its table without regard to case. */
 enum query_type query_column(const struct query_table *table, unsigned column, char name[QUERY_NAME]);
+enum query_type query_column_type(const struct query_table *table, unsigned column);
 
 /* About how many rows a table has. */
 double query_rows(const struct query *query, const struct query_table *table);
@@ -148,6 +188,12 @@ int query_scan_begin(struct query_scan *scan, struct query *query, struct query_
 		     const struct query_bounds *bounds);
 int query_scan_next(struct query_scan *scan);
 void query_scan_end(struct query_scan *scan);
+/*
+ * query_scan_batch - instead of the two functions below and query_scan_next(): the next rows in columns.
+ * @batch: valid until the scan moves or ends
+ * Return: how many rows; 0: there are no more; -ENOMEM.
+ */
+ssize_t query_scan_batch(struct query_scan *scan, struct query_batch *batch);
 void query_scan_value(const struct query_scan *scan, unsigned column, struct query_value *value);
 /* The number of the row: the same in each scan, whatever its bounds. */
 int64_t query_scan_row(const struct query_scan *scan);

@@ -50,23 +50,27 @@ static void column_name(const struct query_table *table, unsigned number, char n
 	}
 }
 
+enum query_type query_column_type(const struct query_table *table, unsigned column)
+{
+	const unsigned fixed = table->kind->field_count;
+
+	return column < fixed ? table->kind->fields[column].type
+			      : field_column_type(burin_event_field(table->event, column - fixed)->type);
+}
+
 enum query_type query_column(const struct query_table *table, unsigned column, char name[QUERY_NAME])
 {
 	const unsigned fixed = table->kind->field_count;
 
-	if (column < fixed) {
+	if (column < fixed)
 		strcpy(name, table->kind->fields[column].name);
-		return table->kind->fields[column].type;
-	}
-	column_name(table, column - fixed, name);
-	return field_column_type(burin_event_field(table->event, column - fixed)->type);
+	else
+		column_name(table, column - fixed, name);
+	return query_column_type(table, column);
 }
 
-void query_of_thread(const struct query *query, uint32_t tid, uint64_t ticks, enum query_of of,
-		     struct query_value *value)
+void query_of_thread(const struct burin_thread *thread, enum query_of of, struct query_value *value)
 {
-	const struct burin_thread *thread = burin_trace_thread(query->trace, tid, ticks);
-
 	query_null(value);
 	if (!thread)
 		return;

@@ -11,6 +11,20 @@ extern const struct query_kind query_events, query_counters, query_one_event; /*
 extern const struct query_kind query_spans, query_samples, query_stacks, query_frames, query_sched,
 	query_threads, query_processes, query_losses;
 
+/* The columns of records before an event's fields. */
+enum {
+	RECORD_TIME,
+	RECORD_CPU,
+	RECORD_TID,
+	RECORD_PID,
+	RECORD_THREAD,
+	RECORD_PROGRAM,
+	RECORD_FIRST_FIELD, /* of the table of an event */
+	RECORD_EVENT = RECORD_FIRST_FIELD,
+	RECORD_FIELDS, /* of all events */
+	COUNTER_VALUE = RECORD_FIELDS,
+};
+
 /* Choices of query_spans. */
 enum {
 	QUERY_SPANS_OF_EVENTS,
@@ -56,15 +70,14 @@ static inline void query_string_value(const struct query *query, uint32_t string
 	query_text(value, string ? query->strings.texts[string] : NULL);
 }
 
-/* query_of_thread - a thread's process, its name, and its program at a time in ns. */
+/* query_of_thread - a thread's process, its name, and its program. @thread: NULL: unknown */
 enum query_of {
 	QUERY_OF_PID,
 	QUERY_OF_THREAD,
 	QUERY_OF_PROGRAM,
 };
 
-void query_of_thread(const struct query *query, uint32_t tid, uint64_t ticks, enum query_of of,
-		     struct query_value *value);
+void query_of_thread(const struct burin_thread *thread, enum query_of of, struct query_value *value);
 
 /* query_value_is - whether a value is an integer or a text that is wanted. */
 bool query_value_is(const struct query_value *value, const struct query_value *wanted);
@@ -74,6 +87,7 @@ ssize_t query_records_parts(const struct query *query, const struct query_bounds
 			    struct query_part **parts);
 int query_records_begin(struct query_scan *scan);
 int query_records_next(struct query_scan *scan);
+ssize_t query_records_batch(struct query_scan *scan, struct query_batch *batch);
 void query_records_end(struct query_scan *scan);
 void query_records_value(const struct query_scan *scan, unsigned column, struct query_value *value);
 int64_t query_records_row(const struct query_scan *scan);
@@ -85,5 +99,6 @@ void *query_store_add(struct query_store *store, size_t row_bytes);
 int query_store_make(struct query *query, struct query_table *table);
 int query_store_begin(struct query_scan *scan, struct query *query, struct query_table *table);
 void query_store_next(struct query_scan *scan);
+ssize_t query_store_batch(struct query_scan *scan, struct query_batch *batch);
 
 #endif

@@ -140,7 +140,8 @@ static void sched_value(const struct query *query, const void *data, unsigned co
 			query_integer(value, row->waker);
 		break;
 	default:
-		query_of_thread(query, row->tid, burin_trace_ticks(query->trace, row->time),
+		query_of_thread(burin_trace_thread(query->trace, row->tid,
+						   burin_trace_ticks(query->trace, row->time)),
 				QUERY_OF_PID + (enum query_of)(column - SCHED_PID), value);
 	}
 }

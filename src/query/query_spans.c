@@ -139,7 +139,7 @@ static void span_value(const struct query *query, const void *data, unsigned col
 	case SPAN_PID:
 	case SPAN_THREAD:
 	case SPAN_PROGRAM:
-		query_of_thread(query, row->tid, row->begin,
+		query_of_thread(burin_trace_thread(query->trace, row->tid, row->begin),
 				QUERY_OF_PID + (enum query_of)(column - SPAN_PID), value);
 		break;
 	case SPAN_NAME:

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/containers/array.h"
+#include "query/query_block.h"
 #include "query/query_kinds.h"
 
 void *query_store_add(struct query_store *store, size_t row_bytes)
@@ -134,4 +135,56 @@ void query_store_next(struct query_scan *scan)
 {
 	scan->row += scan->table->kind->row_bytes;
 	store_settle(scan, (const char *)scan->table->store.rows + scan->last * scan->table->kind->row_bytes);
+}
+
+/* ---- Batches */
+
+/* The block of a scan, which is made for its first batch. */
+static bool store_block_make(struct query_scan *scan)
+{
+	if (scan->block)
+		return true;
+	scan->layout = malloc(sizeof(*scan->layout));
+	if (!scan->layout)
+		return false;
+	query_layout_make(scan->layout, scan);
+	scan->block = malloc(scan->layout->bytes);
+	return scan->block != NULL;
+}
+
+/* Adds the row of the scan to its block. */
+static void store_block_add(const struct query_scan *scan)
+{
+	const size_t at = scan->block->rows++;
+
+	for (unsigned n = 0; n < scan->table->columns; n++) {
+		struct block_column *column = &scan->block->columns[scan->layout->slots[n]];
+		struct query_value value;
+
+		if (!scan->layout->slots[n])
+			continue;
+		scan->table->kind->value(scan->query, scan->row, n, &value);
+		if (value.type != scan->layout->types[n])
+			query_block_null(column, at);
+		else if (value.type == QUERY_INTEGER)
+			column->cells[at] = (uint64_t)value.integer;
+		else if (value.type == QUERY_REAL)
+			memcpy(&column->cells[at], &value.real, sizeof(value.real));
+		else
+			column->cells[at] = (uintptr_t)value.bytes;
+	}
+}
+
+ssize_t query_store_batch(struct query_scan *scan, struct query_batch *batch)
+{
+	if (scan->done)
+		return 0;
+	if (!store_block_make(scan))
+		return -ENOMEM;
+	query_block_clear(scan->layout, scan->block);
+	for (; !scan->done && scan->block->rows < QUERY_BATCH_ROWS; query_store_next(scan))
+		store_block_add(scan);
+	for (unsigned n = 0; n < scan->table->columns; n++)
+		batch->columns[n] = query_block_column(scan->layout, scan->block, NULL, n);
+	return (ssize_t)scan->block->rows;
 }

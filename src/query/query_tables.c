@@ -150,11 +150,20 @@ int query_scan_next(struct query_scan *scan)
 	return 0;
 }
 
+ssize_t query_scan_batch(struct query_scan *scan, struct query_batch *batch)
+{
+	return scan->records ? query_records_batch(scan, batch) : query_store_batch(scan, batch);
+}
+
 void query_scan_end(struct query_scan *scan)
 {
 	if (scan->records)
 		query_records_end(scan);
+	free(scan->block);
+	free(scan->layout);
 	scan->records = NULL;
+	scan->block = NULL;
+	scan->layout = NULL;
 	scan->done = true;
 }
 

@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/options.h"
 #include "read/stream_iterator.h"
@@ -136,6 +137,85 @@ int burin_cursor_next(struct burin_cursor *cursor, const struct burin_record **r
 	if (!cursor->heap_count)
 		return 0;
 	*record = &cursor->heap[0]->record;
+	return 1;
+}
+
+/* The last time at which a record of the top iterator precedes those of all others. */
+static uint64_t cursor_before_others(const struct burin_cursor *cursor)
+{
+	const struct stream_iterator *top = cursor->heap[0];
+	uint64_t time = UINT64_MAX;
+
+	for (unsigned n = 1; n < 3 && n < cursor->heap_count; n++) {
+		const struct stream_iterator *other = cursor->heap[n];
+		const uint64_t last = other->record.time - (top > other && other->record.time > 0);
+
+		time = last < time ? last : time;
+	}
+	return time;
+}
+
+static uint32_t *run_offsets(struct read_run *run)
+{
+	return &run->offsets[run->count * (WIRE_ARGS_MAX + 1)];
+}
+
+/* Adds the record of an iterator, unless it is of another event. */
+static void run_add(struct read_run *run, struct stream_iterator *iterator)
+{
+	const struct burin_record *record = &iterator->record;
+
+	if (run->only && record->event != run->only)
+		return;
+	run->records[run->count++] = *record;
+}
+
+/* The same for one whose offsets are the iterator's. */
+static void run_add_first(struct read_run *run, struct stream_iterator *iterator)
+{
+	uint32_t *offsets = run_offsets(run);
+
+	if (iterator->record.offsets == iterator->offsets) {
+		memcpy(offsets, iterator->offsets, sizeof(iterator->offsets));
+		iterator->record.offsets = offsets;
+	}
+	run_add(run, iterator);
+}
+
+/* Adds records of the top iterator up to a time, if they are in its packet. */
+static void run_add_until(struct read_run *run, struct stream_iterator *top, uint64_t last)
+{
+	for (top->layout = run_offsets(run); run->count < run->room && stream_iterator_step(top, last);
+	     top->layout = run_offsets(run))
+		run_add(run, top);
+	top->layout = top->offsets;
+}
+
+/* Moves on to the next record without loading a packet. Return: false: that needs one. */
+static bool cursor_step(struct burin_cursor *cursor)
+{
+	if (!stream_iterator_step(cursor->heap[0], UINT64_MAX))
+		return false;
+	if (cursor->heap_count > 1)
+		cursor_sift_down(cursor, 0);
+	return true;
+}
+
+int read_cursor_run(struct burin_cursor *cursor, struct read_run *run)
+{
+	const struct burin_record *record;
+	int result;
+
+	run->count = 0;
+	do {
+		result = burin_cursor_next(cursor, &record);
+		if (result <= 0)
+			return result;
+		do {
+			run_add_first(run, cursor->heap[0]);
+			run_add_until(run, cursor->heap[0], cursor_before_others(cursor));
+		} while (run->count < run->room && cursor_step(cursor));
+	} while (!run->count);
 	return 1;
 }
 

@@ -24,12 +24,17 @@ _Static_assert((int)BURIN_LOST_CAUSES == WIRE_LOST_CAUSES, "and those of causes"
 const char *read_layout(const struct read_event *event, const unsigned char *payload, uint32_t bytes,
 			uint32_t offsets[WIRE_ARGS_MAX + 1])
 {
-	uint32_t at = 0, count = event->open.fields;
+	uint32_t at = event->offsets[event->fixed], count = event->open.fields;
 
-	for (uint32_t n = 0; n < count; n++) {
+	if (at > bytes)
+		return "shorter than its fields";
+	memcpy(offsets, event->offsets, sizeof(event->offsets)); /* all: that is a few instructions */
+	for (uint32_t n = event->fixed; n < count; n++) {
 		const struct format_field *field = &event->fields[n].parsed;
 		const struct format_type type = { field->type, field->element };
-		uint32_t size = format_argument_bytes(type, payload + at, bytes - at);
+		const uint32_t size = type.type == WIRE_STR
+					      ? format_text_bytes(payload + at, bytes - at)
+					      : format_argument_bytes(type, payload + at, bytes - at);
 
 		offsets[n] = at;
 		if (size == 0)
@@ -40,6 +45,52 @@ const char *read_layout(const struct read_event *event, const unsigned char *pay
 	return at == bytes ? NULL : "longer than its fields";
 }
 
+/* An integer, sign-extended to 64 bits if its type has a sign. Return: false: another type. */
+static inline __attribute__((always_inline)) bool field_integer(unsigned type, const unsigned char *at,
+								uint64_t *value)
+{
+	switch (type) {
+	case BURIN_TYPE_I8:
+		*value = (uint64_t)(int8_t)*at;
+		return true;
+	case BURIN_TYPE_I16:
+		*value = (uint64_t)(int16_t)number_load16(at);
+		return true;
+	case BURIN_TYPE_I32:
+		*value = (uint64_t)(int32_t)number_load32(at);
+		return true;
+	case BURIN_TYPE_BOOL:
+	case BURIN_TYPE_U8:
+	case BURIN_TYPE_CHAR:
+		*value = *at;
+		return true;
+	case BURIN_TYPE_U16:
+		*value = number_load16(at);
+		return true;
+	case BURIN_TYPE_U32:
+		*value = number_load32(at);
+		return true;
+	case BURIN_TYPE_I64:
+	case BURIN_TYPE_U64:
+	case BURIN_TYPE_PTR:
+		*value = number_load64(at);
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool read_run_integers(const struct read_run *run, unsigned field, uint64_t *values)
+{
+	const struct burin_field *info = burin_event_field(run->only, field);
+	bool is = info != NULL;
+
+	for (size_t n = 0; is && n < run->count; n++)
+		is = field_integer(info->type, run->records[n].payload + run->records[n].offsets[field],
+				   &values[n]);
+	return is;
+}
+
 /* The type of a field, or 0. */
 static unsigned field_type(const struct burin_record *record, unsigned field)
 {
@@ -48,45 +99,14 @@ static unsigned field_type(const struct burin_record *record, unsigned field)
 	return info ? info->type : 0;
 }
 
-/* An integer field, sign-extended to 64 bits if its type has a sign. */
 static int load_integer(const struct burin_record *record, unsigned field, uint64_t *value, bool *has_sign)
 {
 	unsigned type = field_type(record, field);
-	const unsigned char *at;
 
 	if (!type)
 		return -ENOENT;
-	at = record->payload + record->offsets[field];
 	*has_sign = type >= BURIN_TYPE_I8 && type <= BURIN_TYPE_I64;
-	switch (type) {
-	case BURIN_TYPE_I8:
-		*value = (uint64_t)(int8_t)*at;
-		return 0;
-	case BURIN_TYPE_I16:
-		*value = (uint64_t)(int16_t)number_load16(at);
-		return 0;
-	case BURIN_TYPE_I32:
-		*value = (uint64_t)(int32_t)number_load32(at);
-		return 0;
-	case BURIN_TYPE_BOOL:
-	case BURIN_TYPE_U8:
-	case BURIN_TYPE_CHAR:
-		*value = *at;
-		return 0;
-	case BURIN_TYPE_U16:
-		*value = number_load16(at);
-		return 0;
-	case BURIN_TYPE_U32:
-		*value = number_load32(at);
-		return 0;
-	case BURIN_TYPE_I64:
-	case BURIN_TYPE_U64:
-	case BURIN_TYPE_PTR:
-		*value = number_load64(at);
-		return 0;
-	default:
-		return -EINVAL;
-	}
+	return field_integer(type, record->payload + record->offsets[field], value) ? 0 : -EINVAL;
 }
 
 int burin_record_i64(const struct burin_record *record, unsigned field, int64_t *value)
@@ -143,12 +163,13 @@ int burin_record_double(const struct burin_record *record, unsigned field, doubl
 int burin_record_string(const struct burin_record *record, unsigned field, const char **text, size_t *bytes)
 {
 	unsigned type = field_type(record, field);
+	size_t length;
 
 	if (type != BURIN_TYPE_STR)
 		return type ? -EINVAL : -ENOENT;
-	*text = (const char *)record->payload + record->offsets[field];
+	*text = read_record_text(record, field, &length);
 	if (bytes)
-		*bytes = record->offsets[field + 1] - record->offsets[field] - 1;
+		*bytes = length;
 	return 0;
 }
 

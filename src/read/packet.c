@@ -318,14 +318,14 @@ int read_packet_load(struct read_loader *loader, const struct burin_trace *trace
 	int result = loader_open(loader, trace, stream, packet->file);
 	ssize_t got;
 
-	if (!array_reserve(loader->bytes, loader->room, packet->content_bytes + (size_t)8))
+	if (!array_reserve(loader->bytes, loader->room, packet->content_bytes + (size_t)READ_BEHIND))
 		return -ENOMEM;
 	if (!result) {
 		got = read_fully(loader->file, loader->bytes, packet->content_bytes, packet->offset);
 		if (got == (ssize_t)packet->content_bytes) {
 			const struct wire_packet *header = (const struct wire_packet *)loader->bytes;
 
-			memset(loader->bytes + got, 0, 8);
+			memset(loader->bytes + got, 0, READ_BEHIND);
 			if (header->magic == (uint32_t)WIRE_MAGIC && header->sequence == packet->sequence &&
 			    header->time_begin == packet->time_begin)
 				return 0;

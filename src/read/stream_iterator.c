@@ -113,8 +113,8 @@ static bool stream_iterator_take(struct stream_iterator *iterator, const unsigne
 			reason = record->payload_bytes < event->payload_bytes ? "shorter than its fields"
 									      : "longer than its fields";
 	} else {
-		record->offsets = iterator->offsets;
-		reason = read_layout(event, record->payload, record->payload_bytes, iterator->offsets);
+		record->offsets = iterator->layout;
+		reason = read_layout(event, record->payload, record->payload_bytes, iterator->layout);
 	}
 	if (__builtin_expect(reason != NULL, 0)) {
 		report_payload(iterator, at, head, reason);
@@ -127,27 +127,22 @@ static bool stream_iterator_take(struct stream_iterator *iterator, const unsigne
 	return true;
 }
 
-int stream_iterator_next(struct stream_iterator *iterator)
+bool stream_iterator_step(struct stream_iterator *iterator, uint64_t before)
 {
-	for (;;) {
+	while (iterator->at < iterator->end) {
 		const unsigned char *at = iterator->at;
 		struct wire_head head;
-		enum wire_bad bad;
+		const enum wire_bad bad =
+			wire_head_read(at, (size_t)(iterator->end - at), iterator->context_bytes,
+				       iterator->time, iterator->packet->time_end, &head);
 
-		if (at >= iterator->end) {
-			int result = next_packet(iterator);
-
-			if (result <= 0)
-				return result;
-			continue;
-		}
-		bad = wire_head_read(at, (size_t)(iterator->end - at), iterator->context_bytes,
-				     iterator->time, iterator->packet->time_end, &head);
 		if (__builtin_expect(bad != WIRE_GOOD, 0)) {
 			report_header(iterator, bad);
 			iterator->at = iterator->end;
-			continue;
+			return false;
 		}
+		if (head.time > before)
+			return false;
 		iterator->at = at + wire_stride(head.length);
 		iterator->time = head.time;
 		if (head.time < iterator->skip)
@@ -155,17 +150,30 @@ int stream_iterator_next(struct stream_iterator *iterator)
 		if (iterator->to && head.time >= iterator->to) {
 			iterator->at = iterator->end;
 			iterator->next = iterator->stream->packet_count;
-			return 0;
+			return false;
 		}
 		if (stream_iterator_take(iterator, at, &head))
-			return 1;
+			return true;
 	}
+	return false;
+}
+
+int stream_iterator_next(struct stream_iterator *iterator)
+{
+	while (!stream_iterator_step(iterator, UINT64_MAX)) {
+		const int result = next_packet(iterator);
+
+		if (result <= 0)
+			return result;
+	}
+	return 1;
 }
 
 void stream_iterator_start(struct stream_iterator *iterator, const struct burin_trace *trace,
 			   struct read_stream *stream, uint64_t from, uint64_t to)
 {
 	*iterator = (struct stream_iterator){ .trace = trace, .stream = stream, .loader.file = -1, .to = to };
+	iterator->layout = iterator->offsets;
 	iterator->record.context = stream->stream_id ? 0 : trace->context;
 	iterator->context_bytes = wire_context_bytes(iterator->record.context);
 	iterator->record.ring = stream->stream_id ? UINT32_MAX : stream->ring.number;

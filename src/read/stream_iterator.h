@@ -21,7 +21,9 @@ struct stream_iterator {
 	uint64_t from, to;	       /* from inclusive, to exclusive, 0: no end */
 	uint64_t skip;		       /* earlier records of this packet are not returned */
 	struct burin_record record;    /* the last one returned */
-	uint32_t offsets[WIRE_ARGS_MAX + 1]; /* of its fields, if its event is of variable size */
+	/* Of its fields, if its event is of variable size: */
+	uint32_t *layout; /* where they are put; `offsets`, unless records are to stay */
+	uint32_t offsets[WIRE_ARGS_MAX + 1];
 };
 
 /* Starts at the stream's first record at `from` or later. The caller stops the iterator. */
@@ -29,6 +31,11 @@ void stream_iterator_start(struct stream_iterator *iterator, const struct burin_
 			   struct read_stream *stream, uint64_t from, uint64_t to);
 /* The next record is then the stream's first at @time or later. */
 void stream_iterator_seek(struct stream_iterator *iterator, uint64_t time);
+/*
+ * stream_iterator_step - move on within the packet that is loaded, so that payloads of earlier records of it stay.
+ * Return: false: it has no more records, or the next one is later than @before.
+ */
+bool stream_iterator_step(struct stream_iterator *iterator, uint64_t before);
 /* Moves on. Return: 1 with iterator->record; 0 at the end; -ENOMEM. */
 int stream_iterator_next(struct stream_iterator *iterator);
 void stream_iterator_stop(struct stream_iterator *iterator);

@@ -51,6 +51,7 @@ enum {
 	READ_FILE_NAME_MAX = 40,  /* "1048575/locked1048575.1048575" and more */
 	READ_CHUNK_NAME_MAX = 12, /* "1048575" and more */
 	READ_NAME_EVENTS = 3,
+	READ_BEHIND = 16,
 	READ_NUMBER_MAX = 1 << 20, /* numbers of rings and files stay below */
 	READ_MEMORY_DEFAULT = 1 << 30,
 	READ_INFLATION_MAX = 64,   /* bytes of tables per stored byte of the trace ... */
@@ -115,7 +116,8 @@ struct read_event {
 	const char *enums;	/* names of values, in the table of events */
 	bool has_span_id;	/* begins with the id of a span */
 	uint32_t payload_bytes; /* of a record, if not variable */
-	uint32_t offsets[WIRE_ARGS_MAX + 1]; /* of the fields, if not variable */
+	uint32_t fixed;		/* fields before the first str, bytes or array */
+	uint32_t offsets[WIRE_ARGS_MAX + 1]; /* of the fields, if not variable; otherwise of these */
 };
 
 /* The announcements of the names stream. */
@@ -144,7 +146,7 @@ struct read_history {
 };
 
 struct read_clock {
-	uint64_t hz;
+	uint64_t hz, inverse; /* UINT64_MAX / hz */
 	int64_t offset_ns;
 };
 
@@ -260,7 +262,7 @@ struct read_loader {
 	int file;
 	unsigned file_index;
 	const struct read_stream *stream; /* whose file is open */
-	unsigned char *bytes; /* from the packet's header on; at least 8 zero bytes follow the content */
+	unsigned char *bytes; /* from the packet's header on; READ_BEHIND zero bytes follow the content */
 	size_t room;
 };
 /* Loads a packet up to its content size. Return: 0; -ENOMEM; or a fault's code, which has been reported. */
@@ -336,6 +338,20 @@ int read_labels_load(struct burin_trace *trace, struct read_field *field, const 
 const char *read_layout(const struct read_event *event, const unsigned char *payload, uint32_t bytes,
 			uint32_t offsets[WIRE_ARGS_MAX + 1]);
 
+/* The text of a field of type str. */
+static inline const char *read_record_text(const struct burin_record *record, unsigned field, size_t *bytes)
+{
+	*bytes = record->offsets[field + 1] - record->offsets[field] - 1;
+	return (const char *)record->payload + record->offsets[field];
+}
+
+/*
+ * read_run_integers - an integer field of all records of a run, whose `only` is set; sign-extended to 64 bits if its type has a sign.
+ * Return: false: it is no integer.
+ */
+struct read_run;
+bool read_run_integers(const struct read_run *run, unsigned field, uint64_t *values);
+
 /* ---- trace_names.c */
 /* Reads all announcements, after the index and the events. Return: 0 or -ENOMEM. */
 int read_names_load(struct burin_trace *trace);
@@ -372,6 +388,25 @@ ssize_t read_history_off(const struct burin_trace *trace, struct read_off **offs
 uint64_t read_history_dropped(const struct burin_trace *trace);
 
 /* ---- cursor.c */
+/*
+ * Records in order, as burin_cursor_next() returns them, but many at once. Payloads stay until the next call with the same cursor.
+ * A run ends where a packet has to be loaded, or where it is full.
+ */
+enum {
+	READ_RUN = 256,
+};
+
+struct read_run {
+	const struct burin_event *only; /* whose records are wanted; NULL: all */
+	size_t room;			/* at most READ_RUN */
+	size_t count;
+	struct burin_record records[READ_RUN];
+	uint32_t offsets[READ_RUN * (WIRE_ARGS_MAX + 1)];
+};
+
+/* Return: 1; 0: there are no more records; -ENOMEM. */
+int read_cursor_run(struct burin_cursor *cursor, struct read_run *run);
+
 /* Moves a cursor to another span of time, as if it had been opened for it; `to` is exclusive, 0: no end. */
 int read_cursor_span(struct burin_cursor *cursor, uint64_t from, uint64_t to);
 

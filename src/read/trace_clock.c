@@ -27,6 +27,7 @@ void read_clock_set(struct burin_trace *trace)
 				   "clock_hz is missing or not a number: ticks are taken as nanoseconds");
 		trace->clock.hz = NS_PER_S;
 	}
+	trace->clock.inverse = UINT64_MAX / trace->clock.hz;
 	errno = 0;
 	if (text)
 		trace->clock.offset_ns = strtoll(text, &end, 10);
@@ -37,13 +38,26 @@ void read_clock_set(struct burin_trace *trace)
 	}
 }
 
+/* number / hz, by two multiplications: the product with the inverse is at most 1 too small. */
+static inline uint64_t divide_by_hz(const struct read_clock *clock, uint64_t number, uint64_t *rest)
+{
+	uint64_t quotient = (uint64_t)((unsigned __int128)number * clock->inverse >> 64);
+
+	*rest = number - quotient * clock->hz;
+	if (*rest >= clock->hz) {
+		*rest -= clock->hz;
+		quotient++;
+	}
+	return quotient;
+}
+
 int64_t burin_trace_ns(const struct burin_trace *trace, uint64_t ticks)
 {
-	uint64_t hz = trace->clock.hz, seconds = ticks / hz, rest = ticks % hz;
-	__int128 ns = (__int128)seconds * NS_PER_S + trace->clock.offset_ns;
+	uint64_t hz = trace->clock.hz, rest, none;
+	__int128 ns = (__int128)divide_by_hz(&trace->clock, ticks, &rest) * NS_PER_S + trace->clock.offset_ns;
 
 	if (hz <= hz_fast_max)
-		ns += rest * NS_PER_S / hz;
+		ns += divide_by_hz(&trace->clock, rest * NS_PER_S, &none);
 	else
 		ns += (unsigned __int128)rest * NS_PER_S / hz;
 	if (ns > INT64_MAX)

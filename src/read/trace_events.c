@@ -79,6 +79,7 @@ static void trace_events_lay_out(struct read_event *event, const struct format *
 		event->offsets[n] = offset;
 		offset += bytes;
 		event->variable |= !bytes;
+		event->fixed += !event->variable;
 	}
 	event->offsets[format->count] = offset;
 	event->payload_bytes = offset;

@@ -71,6 +71,8 @@ static int decode_slice(const struct read_ahead *ahead, size_t number, struct bu
 			     : burin_cursor_open(cursor, work->trace, &options);
 
 	slot->items.count = slot->items.bytes_used = 0;
+	if (!result && work->decode_all)
+		return work->decode_all(work->data, *cursor, &slot->items);
 	while (!result && (result = burin_cursor_next(*cursor, &record)) > 0)
 		result = work->decode(work->data, record, &slot->items);
 	return result;

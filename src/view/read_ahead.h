@@ -31,6 +31,8 @@ struct read_ahead_work {
 	uint32_t ring;
 	/* Appends the items of a record. Several threads call it, each for another slice. Return: 0; -ENOMEM. */
 	int (*decode)(const void *data, const struct burin_record *record, struct read_ahead_items *items);
+	/* Instead of decode(): appends the items of all records of a cursor. Return: 0; -ENOMEM. */
+	int (*decode_all)(const void *data, struct burin_cursor *cursor, struct read_ahead_items *items);
 	const void *data;
 };
 

@@ -94,18 +94,15 @@ int format_types_count(uint64_t types)
 
 uint32_t format_argument_bytes(struct format_type type, const void *at, uint32_t left)
 {
-	const unsigned char *begin = (const unsigned char *)at, *nul;
 	uint32_t bytes = format_type_bytes(type.type);
 	uint16_t count;
 
-	if (type.type == WIRE_STR) {
-		nul = memchr(begin, 0, left);
-		return nul ? (uint32_t)(nul - begin) + 1 : 0;
-	}
+	if (type.type == WIRE_STR)
+		return format_text_bytes(at, left);
 	if (type.type == WIRE_BYTES || type.type == WIRE_ARRAY) {
 		if (left < 2)
 			return 0;
-		memcpy(&count, begin, 2);
+		memcpy(&count, at, 2);
 		bytes = 2 + (type.type == WIRE_ARRAY ? type_bytes[type.element & 15] : 1u) * count;
 	}
 	return bytes <= left ? bytes : 0;

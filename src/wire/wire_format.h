@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "wire/wire_event.h"
 
@@ -73,6 +74,14 @@ bool format_type_next(uint64_t *types, struct format_type *type);
 
 /* format_types_count - the number of arguments; -EINVAL: not a list of types. */
 int format_types_count(uint64_t types);
+
+/* format_text_bytes - the bytes of a str, with its end. Return: 0: it does not end within @left bytes. */
+static inline uint32_t format_text_bytes(const void *at, uint32_t left)
+{
+	const char *nul = (const char *)memchr(at, 0, left);
+
+	return nul ? (uint32_t)(nul - (const char *)at) + 1 : 0;
+}
 
 /*
  * format_argument_bytes - the size of an argument in a payload.

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "burin/read.h"
+#include "read/trace.h"
 #include "synth.h"
 #include "wire/wire_event.h"
 
@@ -91,6 +92,54 @@ static void test_rings(void **state)
 	assert_null(burin_trace_ring(trace, 3));
 	assert_int_equal(burin_cursor_open(&cursor, trace, &absent), -ENOENT);
 	assert_null(cursor);
+}
+
+static void assert_same(const struct burin_record *one, const struct burin_record *other)
+{
+	assert_true(one->time == other->time && one->offset == other->offset && one->tid == other->tid);
+	assert_ptr_equal(one->event, other->event);
+	assert_string_equal(one->file, other->file);
+	assert_int_equal(one->cpu, other->cpu);
+	assert_int_equal(one->payload_bytes, other->payload_bytes);
+	assert_memory_equal(one->payload, other->payload, one->payload_bytes);
+	for (unsigned n = 0; n <= one->event->fields; n++)
+		assert_int_equal(one->offsets[n], other->offsets[n]);
+}
+
+/* The next record of a cursor that is wanted. */
+static bool next_wanted(struct burin_cursor *cursor, const struct burin_event *only,
+			const struct burin_record **record)
+{
+	while (burin_cursor_next(cursor, record) > 0)
+		if (!only || (*record)->event == only)
+			return true;
+	return false;
+}
+
+/* Runs of any length have the records that are read one by one. */
+static void test_runs(void **state)
+{
+	static struct read_run run;
+	const struct burin_record *record;
+
+	(void)state;
+	for (unsigned id = 0; id <= burin_trace_events(trace); id++)
+		for (run.room = 1; run.room <= READ_RUN; run.room = 3 * run.room + 1) {
+			struct burin_cursor *one = open_cursor(0, 0, 0, 0), *other = open_cursor(0, 0, 0, 0);
+
+			run.only = burin_trace_event(trace, id);
+			while (read_cursor_run(one, &run) > 0) {
+				assert_in_range(run.count, 1, run.room);
+				for (size_t n = 0; n < run.count; n++) {
+					assert_true(next_wanted(other, run.only, &record));
+					assert_same(&run.records[n], record);
+				}
+			}
+			assert_int_equal(run.count, 0);
+			assert_false(next_wanted(other, run.only, &record));
+			burin_cursor_close(one);
+			burin_cursor_close(other);
+		}
 }
 
 /* Seeking finds the same records as reading from the beginning. */
@@ -315,6 +364,32 @@ static void test_recording_and_clock(void **state)
 		assert_true(burin_trace_ticks(trace, burin_trace_ns(trace, ticks)) <= ticks);
 }
 
+/* Nanoseconds are exact for every rate: a division is two multiplications. */
+static void test_clocks(void **state)
+{
+	static const uint64_t rates[] = {
+		1,	    3,		1000,		1000000000,	999999999,
+		2096003000, 2600000000, 18446744073ull, 18446744074ull, UINT64_MAX
+	};
+	struct burin_trace other = *trace;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(rates) / sizeof(*rates); n++) {
+		other.clock = (struct read_clock){ .hz = rates[n], .inverse = UINT64_MAX / rates[n] };
+		for (uint64_t seed = 1, turn = 0; turn < 100000;
+		     turn++, seed = seed * 6364136223846793005 + 1) {
+			const uint64_t ticks =
+				turn % 3 ? seed >> turn % 64 : seed / rates[n] * rates[n] - turn % 2;
+			const unsigned __int128 ns =
+				(unsigned __int128)(ticks / rates[n]) * 1000000000 +
+				(unsigned __int128)(ticks % rates[n]) * 1000000000 / rates[n];
+
+			assert_true(burin_trace_ns(&other, ticks) ==
+				    (ns > INT64_MAX ? INT64_MAX : (int64_t)ns));
+		}
+	}
+}
+
 static void test_options_of_another_version(void **state)
 {
 	const struct burin_cursor_options options = { .size = 3 };
@@ -350,6 +425,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_record_once),
 		cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_clocks),
 		cmocka_unit_test(test_seek),
 		cmocka_unit_test(test_spans_add_up),
 		cmocka_unit_test(test_integers),

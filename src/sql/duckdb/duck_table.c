@@ -28,9 +28,8 @@ struct duck_scan {
 	struct query_part *parts;
 	size_t count;
 	atomic_size_t next;
-	unsigned columns; /* of the result: which of the table they are, and their types */
-	unsigned of[64];
-	enum query_type types[64];
+	unsigned columns; /* of the result: which of the table they are */
+	unsigned of[QUERY_COLUMNS];
 };
 
 /* The scan of a thread. */
@@ -38,7 +37,9 @@ struct duck_local {
 	struct query_bounds bounds;
 	struct query_scan scan;
 	bool open;
-	char *text; /* valid UTF-8 */
+	struct query_batch batch;
+	uint64_t at, rows; /* of it: rows that DuckDB has, and all */
+	char *text;	   /* valid UTF-8 */
 	size_t room;
 };
 
@@ -100,18 +101,15 @@ static void scan_columns(struct duck_scan *scan, duck_handle info)
 {
 	const struct query_table *table = scan->table->table;
 	const uint64_t count = duck.init_get_column_count(info);
-	char name[QUERY_NAME];
 
 	scan->bounds.columns = 0;
-	for (uint64_t n = 0; n < count && n < 64; n++) {
+	for (uint64_t n = 0; n < count && n < QUERY_COLUMNS; n++) {
 		const uint64_t column = duck.init_get_column_index(info, n);
 
 		scan->of[n] = column < table->columns ? (unsigned)column : UINT32_MAX;
 		scan->columns = (unsigned)n + 1;
-		if (column >= table->columns)
-			continue;
-		scan->types[n] = query_column(table, (unsigned)column, name);
-		scan->bounds.columns |= 1ull << column;
+		if (column < table->columns)
+			scan->bounds.columns |= 1ull << column;
 	}
 }
 
@@ -162,23 +160,47 @@ static void duck_local_init(duck_handle info)
 
 /* ---- Rows */
 
-static void vector_null(duck_handle vector, uint64_t row)
+/* Copies the bits of values that are not NULL. @at: the first row in the batch, a multiple of 64 */
+static void vector_valid(duck_handle vector, const struct query_column *column, uint64_t at, uint64_t rows)
 {
+	if (!column->nulls)
+		return;
 	duck.vector_ensure_validity_writable(vector);
-	duck.vector_get_validity(vector)[row / 64] &= ~(1ull << row % 64);
+	memcpy(duck.vector_get_validity(vector), column->valid + at / 64,
+	       (rows + 63) / 64 * sizeof(uint64_t));
+}
+
+/* A text of ASCII as DuckDB has it, if it is short: in place, with zeros behind it. @bytes: QUERY_BYTES_BEHIND may be read */
+static bool text_in_place(struct duck_text *text, const char *bytes, size_t size)
+{
+	static const uint64_t masks[][2] = {
+#define MASK_FIRST(bytes) { UINT64_MAX >> (64 - 8 * (bytes)), 0 }
+#define MASK_ALL(bytes)                                      \
+	{                                                    \
+		UINT64_MAX, UINT64_MAX >> (64 - 8 * (bytes)) \
+	}
+		{ 0, 0 },      MASK_FIRST(1), MASK_FIRST(2), MASK_FIRST(3), MASK_FIRST(4),
+		MASK_FIRST(5), MASK_FIRST(6), MASK_FIRST(7), MASK_FIRST(8), MASK_ALL(1),
+		MASK_ALL(2),   MASK_ALL(3),   MASK_ALL(4),
+	};
+	uint64_t words[2];
+
+	if (size > sizeof(text->place))
+		return false;
+	memcpy(words, bytes, sizeof(words));
+	words[0] &= masks[size][0];
+	words[1] &= masks[size][1];
+	text->length = (uint32_t)size;
+	memcpy(text->place, words, sizeof(text->place));
+	return !((words[0] | words[1]) & 0x8080808080808080);
 }
 
 /* Return: false: no memory. */
-static bool vector_text(struct duck_local *local, duck_handle vector, uint64_t row,
-			const struct query_value *value)
+static bool vector_text(struct duck_local *local, duck_handle vector, uint64_t row, const char *bytes,
+			size_t size)
 {
-	const size_t most = value->size * TEXT_UTF8_MAX;
+	const size_t most = size * TEXT_UTF8_MAX;
 
-	if (value->type == QUERY_BLOB) {
-		duck.vector_assign_string_element_len(vector, row, value->size ? value->bytes : "",
-						      value->size);
-		return true;
-	}
 	if (most + 1 > local->room) {
 		char *text = realloc(local->text, most + 1);
 
@@ -187,47 +209,74 @@ static bool vector_text(struct duck_local *local, duck_handle vector, uint64_t r
 		local->text = text;
 		local->room = most + 1;
 	}
-	duck.vector_assign_string_element_len(vector, row, local->text,
-					      text_utf8(local->text, value->bytes, value->size));
+	duck.vector_assign_string_element_len(vector, row, local->text, text_utf8(local->text, bytes, size));
 	return true;
 }
 
-static bool vector_value(struct duck_local *local, duck_handle vector, void *data, uint64_t row,
-			 enum query_type type, const struct query_value *value)
+/* Texts and blobs. Equal cells in a row are one text, which DuckDB's vector has once. Return: false: no memory. */
+static bool vector_texts(struct duck_local *local, duck_handle vector, const struct query_column *column,
+			 uint64_t at, uint64_t rows)
 {
-	if (value->type != type) {
-		vector_null(vector, row);
-		return true;
+	struct duck_text *texts = duck.vector_get_data(vector);
+
+	for (uint64_t row = 0; row < rows; row++) {
+		const char *bytes;
+		size_t size;
+
+		if (!query_column_has(column, at + row))
+			continue;
+		if (row && column->cells[at + row] == column->cells[at + row - 1] &&
+		    query_column_has(column, at + row - 1)) {
+			texts[row] = texts[row - 1];
+			continue;
+		}
+		bytes = query_column_bytes(column, at + row, &size);
+		if (column->type == QUERY_BLOB)
+			duck.vector_assign_string_element_len(vector, row, size ? bytes : "", size);
+		else if ((column->lasting || !text_in_place(&texts[row], bytes, size)) &&
+			 !vector_text(local, vector, row, bytes, size))
+			return false;
 	}
-	if (type == QUERY_INTEGER)
-		((int64_t *)data)[row] = value->integer;
-	else if (type == QUERY_REAL)
-		((double *)data)[row] = value->real;
-	else
-		return vector_text(local, vector, row, value);
 	return true;
 }
 
-/* The next part, if it has a row. Return: 1; 0: there are no more; a negative errno. */
+/* The next part. Return: 1; 0: there are no more; a negative errno. */
 static int local_next_part(struct duck_local *local, struct duck_scan *scan)
 {
-	while (!local->open || local->scan.done) {
-		const size_t number = atomic_fetch_add(&scan->next, 1);
-		int error;
+	const size_t number = atomic_fetch_add(&scan->next, 1);
+
+	if (local->open)
+		query_scan_end(&local->scan);
+	local->open = false;
+	if (number >= scan->count)
+		return 0;
+	local->bounds = scan->bounds;
+	local->bounds.from = scan->parts[number].from;
+	local->bounds.to = scan->parts[number].to;
+	local->open = true;
+	return query_scan_begin(&local->scan, scan->table->query, scan->table->table, &local->bounds)
+		       ? -ENOMEM
+		       : 1;
+}
+
+/* The next batch. Return: 1; 0: there are no more; a negative errno. */
+static int local_next_batch(struct duck_local *local, struct duck_scan *scan)
+{
+	while (local->at == local->rows) {
+		ssize_t rows = 0;
 
 		if (local->open)
-			query_scan_end(&local->scan);
-		local->open = false;
-		if (number >= scan->count)
-			return 0;
-		local->bounds = scan->bounds;
-		local->bounds.from = scan->parts[number].from;
-		local->bounds.to = scan->parts[number].to;
-		error = query_scan_begin(&local->scan, scan->table->query, scan->table->table,
-					 &local->bounds);
-		local->open = true;
-		if (error)
-			return error;
+			rows = query_scan_batch(&local->scan, &local->batch);
+		if (rows < 0)
+			return (int)rows;
+		local->at = 0;
+		local->rows = (uint64_t)rows;
+		if (!rows) {
+			const int result = local_next_part(local, scan);
+
+			if (result <= 0)
+				return result;
+		}
 	}
 	return 1;
 }
@@ -235,32 +284,24 @@ static int local_next_part(struct duck_local *local, struct duck_scan *scan)
 /* Return: how many rows; a negative errno. */
 static ssize_t local_fill(struct duck_local *local, const struct duck_scan *scan, duck_handle chunk)
 {
-	const uint64_t room = duck.vector_size();
-	duck_handle vectors[64];
-	void *data[64];
-	uint64_t row;
-	int error = 0;
+	const uint64_t room = duck.vector_size(), left = local->rows - local->at;
+	const uint64_t rows = left < room ? left : room;
 
 	for (unsigned n = 0; n < scan->columns; n++) {
-		vectors[n] = duck.data_chunk_get_vector(chunk, n);
-		data[n] = duck.vector_get_data(vectors[n]);
-	}
-	for (row = 0; row < room && !local->scan.done; row++) {
-		for (unsigned n = 0; n < scan->columns && !error; n++) {
-			struct query_value value;
+		const struct query_column *column = &local->batch.columns[scan->of[n]];
+		const duck_handle vector = duck.data_chunk_get_vector(chunk, n);
 
-			if (scan->of[n] == UINT32_MAX)
-				continue;
-			query_scan_value(&local->scan, scan->of[n], &value);
-			if (!vector_value(local, vectors[n], data[n], row, scan->types[n], &value))
-				error = -ENOMEM;
-		}
-		if (!error)
-			error = query_scan_next(&local->scan);
-		if (error)
-			return error;
+		if (scan->of[n] == UINT32_MAX)
+			continue;
+		vector_valid(vector, column, local->at, rows);
+		if (column->type == QUERY_INTEGER || column->type == QUERY_REAL)
+			memcpy(duck.vector_get_data(vector), column->cells + local->at,
+			       rows * sizeof(*column->cells));
+		else if (!vector_texts(local, vector, column, local->at, rows))
+			return -ENOMEM;
 	}
-	return (ssize_t)row;
+	local->at += rows;
+	return (ssize_t)rows;
 }
 
 static void duck_rows(duck_handle info, duck_handle chunk)
@@ -272,7 +313,7 @@ static void duck_rows(duck_handle info, duck_handle chunk)
 
 	if (locked)
 		pthread_mutex_lock(&scan->table->all->lock);
-	count = local_next_part(local, scan);
+	count = local_next_batch(local, scan);
 	if (count > 0)
 		count = local_fill(local, scan, chunk);
 	if (locked)
