@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "sql/sql_format.h"
 
@@ -53,5 +54,7 @@ extern const struct sql_engine sql_sqlite, sql_duckdb;
 
 /* The path of libduckdb.so; NULL: where the loader finds it. */
 extern const char *sql_duckdb_path;
+/* Bytes that DuckDB may use; 0: four fifths of the machine's memory. */
+extern uint64_t sql_duckdb_memory;
 
 #endif

@@ -199,6 +199,7 @@ static int cmd_sql_run(char **operands)
 		return cmd_usage("give at most %d traces", SQL_TRACES_MAX);
 	for (unsigned n = 0; n < count && !result; n++)
 		result = inputs_open(&inputs, operands[n]);
+	sql_duckdb_memory = cmd_memory ? cmd_memory : CMD_MEMORY_DEFAULT;
 	if (!result)
 		result = sql_answer(&inputs, statement);
 	return inputs_close(&inputs, result);

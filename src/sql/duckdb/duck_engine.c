@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
 /* DuckDB: a database in memory whose views are those of table functions; see duck_table.h. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct duck {
 };
 
 const char *sql_duckdb_path;
+uint64_t sql_duckdb_memory;
 
 static struct duck *duck_of(struct sql *sql)
 {
@@ -118,12 +120,14 @@ static int duck_add_trace(struct duck *made, struct query *query, const char *sc
 /* DuckDB fetches no extensions from the network by itself, and writes nothing into the current directory when memory runs out. */
 static int duck_base_open(struct duck *made, unsigned threads, char message[SQL_MESSAGE])
 {
-	char number[16], *error = NULL;
+	char number[16], memory[32], *error = NULL;
 	duck_handle config = NULL;
 	int failed;
 
 	snprintf(number, sizeof(number), "%u", threads);
+	snprintf(memory, sizeof(memory), "%" PRIu64 "B", sql_duckdb_memory);
 	failed = duck.create_config(&config) || duck.set_config(config, "threads", number) ||
+		 (sql_duckdb_memory && duck.set_config(config, "memory_limit", memory)) ||
 		 duck.set_config(config, "temp_directory", "") ||
 		 duck.set_config(config, "autoinstall_known_extensions", "false") ||
 		 duck.set_config(config, "autoload_known_extensions", "false") ||

@@ -9,7 +9,8 @@
 #include "query/query_stacks.h"
 
 const char duck_macros[] =
-	"CREATE OR REPLACE MACRO percentile(x, p) AS quantile_disc(x, round(p / 100.0, 12))";
+	"CREATE OR REPLACE MACRO percentile(x, p) AS quantile_disc(x, round(p / 100.0, 12)); "
+	"CREATE OR REPLACE MACRO \"time\"(ns) AS strftime(make_timestamp_ns(ns), '%Y-%m-%d %H:%M:%S.%n')";
 
 /* Appends the text for a number, if there is one. */
 typedef void (*duck_text_of)(const struct query *query, uint32_t number, struct view_buffer *out);

@@ -5,8 +5,9 @@
  *	stack(NUMBER)		the functions of a stack, from the outermost one on, with `;` between
  *	symbol(LOCATION)	the function at a location
  *	percentile(X, P)	a macro of DuckDB's own aggregate, which has the same ranks
+ *	"time"(NS)		a macro: date and time; in quotes, since `time` alone is a type
  *
- * Both first ones are those of the first trace. histogram() is DuckDB's. `time` is a type there; make_timestamp_ns() makes a time.
+ * Both first ones are those of the first trace. histogram() is DuckDB's.
  */
 #ifndef BURIN_SQL_DUCKDB_DUCK_FUNCTIONS_H
 #define BURIN_SQL_DUCKDB_DUCK_FUNCTIONS_H

@@ -2,6 +2,7 @@
 /* Texts of statements; see duck_text.h. */
 #include "sql/duckdb/duck_text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,25 +40,70 @@ static const char *text_behind(const char *text, const char *end)
 	return found ? found + strlen(end) : text + strlen(text);
 }
 
-/* Behind a comment or a text in quotes that begins here, if any. Texts between dollars have a word in them: $word$ ... $word$. */
-static const char *text_skip(const char *at, bool *comment)
+/* Behind a comment, in which others may be. */
+static const char *text_comment(const char *at)
 {
+	unsigned open = 0;
+
+	if (*at == '-')
+		return text_behind(at, "\n");
+	do {
+		const bool begin = !strncmp(at, "/*", 2), end = !strncmp(at, "*/", 2);
+
+		open = open + begin - end;
+		at += begin || end ? 2 : 1;
+	} while (open && *at);
+	return at;
+}
+
+/* Behind a text with backslashes, whose quote is at @at: two quotes are one in it. */
+static const char *text_escaped(const char *at)
+{
+	for (at++; *at; at++)
+		if (*at == '\\' && at[1])
+			at++;
+		else if (*at == '\'' && at[1] == '\'')
+			at++;
+		else if (*at == '\'')
+			return at + 1;
+	return at;
+}
+
+static bool text_is_word(char character)
+{
+	return isalnum((unsigned char)character) || character == '_' || character & 0x80;
+}
+
+/* Behind a text between dollars, which have a word in them or none: $word$ ... $word$. Parameters, such as $1, are not the begin of one. */
+static const char *text_dollars(const char *at)
+{
+	size_t length = 1;
 	char tag[66];
 
+	while (text_is_word(at[length]))
+		length++;
+	if (at[length] != '$' || isdigit((unsigned char)at[1]) || ++length >= sizeof(tag))
+		return at;
+	snprintf(tag, sizeof(tag), "%.*s", (int)length, at);
+	return text_behind(at + length, tag);
+}
+
+/* Behind a word, a comment or a text in quotes that begins here, if any. */
+static const char *text_skip(const char *at, bool *comment)
+{
 	*comment = !strncmp(at, "--", 2) || !strncmp(at, "/*", 2);
 	if (*comment)
-		return *at == '-' ? text_behind(at, "\n") : text_behind(at + 2, "*/");
+		return text_comment(at);
+	if ((*at == 'e' || *at == 'E') && at[1] == '\'')
+		return text_escaped(at + 1);
+	if (text_is_word(*at)) {
+		while (text_is_word(*at) || *at == '$')
+			at++;
+		return at;
+	}
 	if (*at == '\'' || *at == '"')
 		return text_behind(at + 1, *at == '"' ? "\"" : "'");
-	if (*at == '$') {
-		const size_t length = strcspn(at + 1, "$ \t\n;'\"()") + 2;
-
-		if (at[length - 1] == '$' && length < sizeof(tag)) {
-			snprintf(tag, sizeof(tag), "%.*s", (int)length, at);
-			return text_behind(at + length, tag);
-		}
-	}
-	return at;
+	return *at == '$' ? text_dollars(at) : at;
 }
 
 size_t duck_text_statement(const char *text)
