@@ -186,13 +186,13 @@ class Live:
 
     def row_top(self):
         """Its processor time between two of its screens, so without its start, and that of its children, which the kernel shows in hundredths
-        of a second; and the program's own for an event, of all its time, with and without it. The program has the priority of real time,
-        so that others take less of its time."""
+        of a second; and the program's own time for an event, with and without it, of its median turn of 100 events. The program has the
+        priority of real time, so that others take less of its time."""
         seconds, shares, alone, beside, unread = 3 if QUICK else 10, [], [], [], 0
         steady = [*real_time(), "taskset", "-c", self.cpus[0], os.path.join(self.build, "tests", "programs", "steady"), "100000", str(seconds)]
         own = {**os.environ, "BURIN_ENABLE": "*"}
         for _ in range(ROUNDS):
-            alone.append(int(call(steady, env=own)) / seconds / 100000)
+            alone.append(int(call(steady, env=own)) / 100)
             with subprocess.Popen(steady, env=own, stdout=subprocess.PIPE, text=True) as program:
                 time.sleep(0.1)
                 with subprocess.Popen([self.burin, "top", "--json", str(program.pid)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as top:
@@ -201,7 +201,7 @@ class Live:
                         seen.append((time.monotonic_ns(), processor_time(top.pid)))
                         screen = json.loads(line)
                         unread += screen["written"] - screen["read"] if screen["sampled"] else 0
-                beside.append(int(program.communicate()[0]) / seconds / 100000)
+                beside.append(int(program.communicate()[0]) / 100)
             if len(seen) < 2:
                 raise Failed("burin top printed too few screens")
             shares.append((seen[-1][1] - seen[0][1]) / (seen[-1][0] - seen[0][0]))

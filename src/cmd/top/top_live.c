@@ -17,7 +17,8 @@
 #include "session/clock.h"
 
 enum {
-	TOP_ALLOWANCE_PERMILLE = 3,   /* of a CPU, for reading; /proc and printing take about as much */
+	TOP_ALLOWANCE_PART =
+		400, /* the 400th part of a CPU, for reading; /proc and printing take about as much */
 	TOP_ALLOWANCE_MAX = 10000000, /* ns that may be saved */
 	TOP_OPEN_MAX = 1 << 20,	      /* spans that have begun; with more, all are forgotten */
 };
@@ -186,7 +187,7 @@ static bool top_live_is_allowed(struct top_live *top)
 {
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	top->allowance += (int64_t)((now - top->allowed) * TOP_ALLOWANCE_PERMILLE / 1000);
+	top->allowance += (int64_t)((now - top->allowed) / TOP_ALLOWANCE_PART);
 	if (top->allowance > TOP_ALLOWANCE_MAX)
 		top->allowance = TOP_ALLOWANCE_MAX;
 	top->allowed = now;
