@@ -42,12 +42,15 @@
 #include "source/perf/sampler.h"
 #include "source/perf/sampler_put.h"
 #include "source/perf/sampler_read.h"
+#include "source/perf/stacks/sleeper_stack.h"
 #include "source/perf/tasks/proc_scan.h"
 
 enum {
 	/* Between ledgers; a killed recorder leaves one that is as old as the longer of these. */
 	SAMPLER_LEDGER_NS = 1000000000,
 	SAMPLER_LEDGER_ROUNDS = 20,
+	/* Threads whose stack is read at the begin; meanwhile rings are not. */
+	SAMPLER_SLEEPERS_MAX = 500,
 };
 
 static int sampler_register_event(struct sampler *sampler, enum sampler_kind kind)
@@ -193,6 +196,22 @@ static uint64_t counted_by_side_band(const struct perf *perf)
 	return counted;
 }
 
+/* The stack of a thread that sleeps already. */
+static void read_sleeper(void *data, struct sample_task *task)
+{
+	struct sampler *sampler = data;
+	struct attributed context = { .ends = WIRE_TRUNCATIONS };
+	const uint64_t time = perf_now(&sampler->perf);
+	const uint32_t pid = task->process->pid;
+	struct sleeper_call call;
+
+	if (!task->tid || sampler->sleepers++ >= SAMPLER_SLEEPERS_MAX)
+		return;
+	if (sleeper_call_read(pid, task->tid, &call) == 0 &&
+	    sleeper_stack(&sampler->attribution, pid, task->tid, &call, &context) == 0)
+		offcpu_asleep(&sampler->waits, task, time, &context);
+}
+
 /* Tables, and streams of a trace. */
 static int begin_outputs(struct sampler *sampler, int directory)
 {
@@ -251,6 +270,9 @@ static int sampler_begin_trace(struct sampler *sampler, int directory)
 		return error;
 	sampler->before.counted = counted_by_side_band(&sampler->perf);
 	perf_start(&sampler->perf);
+	/* Of the whole machine, hundreds of threads wait for work. From now on a switch is recorded: none that ends such a sleep is missed. */
+	if (sampler->perf.off_cpu && !sampler->perf.options.system)
+		tasks_each(&sampler->tasks, read_sleeper, sampler);
 	return 0;
 }
 
@@ -460,7 +482,8 @@ static void renumber_wait(void *data, struct sample_task *task)
 	struct sample_wait *wait = &task->wait;
 
 	task->early.time = 0;
-	if (!wait->stack || (wait->state != SAMPLE_WAIT_STOPS && wait->state != SAMPLE_WAIT_BLOCKED))
+	if (!wait->stack || (wait->state != SAMPLE_WAIT_STOPS && wait->state != SAMPLE_WAIT_BLOCKED &&
+			     wait->state != SAMPLE_WAIT_BEFORE))
 		return;
 	wait->stack = stacks_copy(&sampler->stacks, &sampler->former, wait->stack);
 	wait->task = tasks_number(&sampler->tasks, task);

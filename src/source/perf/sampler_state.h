@@ -70,6 +70,7 @@ struct sampler {
 	struct kernel kernel;
 	struct stacks stacks, former; /* former: of the trace before, while open waits are taken over */
 	struct attribution attribution;
+	unsigned sleepers; /* threads whose stack was read at the begin, or tried */
 	struct offcpu waits;
 	uint64_t *offcpu_lost; /* of each CPU, by the kernel's rings */
 	uint32_t *last_ended;  /* of each CPU, as in struct attribution */

@@ -115,9 +115,11 @@ static int count_blocked(struct maker *maker, const struct sched_interval *inter
 		key.stack = sched_stack_of(&maker->report->strings,
 					   maker->report->strings.texts[interval->stack]);
 	maker->report->has_stacks |= key.stack != 0;
-	if (!key.stack && sched_stacks_exist(&maker->stacks))
-		key.stack = sched_stacks_sleeper(&maker->stacks, maker->sched.threads[interval->thread].tid,
-						 interval->begin, interval->end);
+	if (sched_stacks_exist(&maker->stacks))
+		key.stack = sched_stack_join(&maker->report->strings, key.stack,
+					     sched_stacks_sleeper(&maker->stacks,
+								  maker->sched.threads[interval->thread].tid,
+								  interval->begin, interval->end));
 	return add_tally(maker, key, time);
 }
 

@@ -273,6 +273,20 @@ uint32_t sched_stack_of(struct view_strings *strings, const char *names)
 	return view_string(strings, text);
 }
 
+uint32_t sched_stack_join(struct view_strings *strings, uint32_t kernel, uint32_t program)
+{
+	char text[(SCHED_FRAMES + 1) * NAME_BYTES];
+	const char *object, *functions;
+
+	if (!kernel || !program)
+		return kernel ? kernel : program;
+	object = strings->texts[kernel];
+	functions = strchr(strings->texts[program], '\n');
+	snprintf(text, sizeof(text), "%.*s%s", (int)strcspn(object, "\n"), object,
+		 functions ? functions : object + strcspn(object, "\n"));
+	return view_string(strings, text);
+}
+
 uint32_t sched_stacks_sleeper(struct sched_stacks *stacks, uint32_t tid, uint64_t begin, uint64_t end)
 {
 	/* The wait before ended when the thread ran again, so before this one began. */

@@ -65,6 +65,9 @@ const char *sched_frame_name(const struct burin_profile *profile, uint32_t locat
 /* sched_stack_of - the same string of a stack of the kernel: names of functions from the innermost one on, with a space between, or any text. */
 uint32_t sched_stack_of(struct view_strings *strings, const char *names);
 
+/* sched_stack_join - the object of a stack of the kernel, and the functions of a stack of the program; either may be 0. */
+uint32_t sched_stack_join(struct view_strings *strings, uint32_t kernel, uint32_t program);
+
 /* sched_stack_same - whether two of them are printed the same way. */
 bool sched_stack_same(const char *one, const char *other);
 

@@ -5,7 +5,7 @@
  * Each thread is in one of these states (task->wait.state). Only the sampler's thread changes them, by
  * records that are in order of time:
  *
- *	BEFORE		it existed when the recording began; its first switch decides
+ *	BEFORE		it existed when the recording began; its first switch decides. If ->stack is known, it slept in it at ->since
  *	NONE		it runs, or has not run yet
  *	STOPS		its stack at a stop is known, its switch is not
  *	BLOCKED		it is switched out and waits
@@ -82,6 +82,31 @@ static void offcpu_give_up(struct offcpu *waits, struct sample_task *task, uint6
 	wait->loss = WIRE_SAMPLE_RING;
 	offcpu_report(waits, task, time, wait->cpu);
 	wait->state = SAMPLE_WAIT_NONE;
+}
+
+void offcpu_asleep(struct offcpu *waits, struct sample_task *task, uint64_t time,
+		   const struct attributed *context)
+{
+	struct sample_wait *wait = &task->wait;
+
+	if (wait->state != SAMPLE_WAIT_BEFORE || time < waits->begin)
+		return;
+	*wait = (struct sample_wait){ .state = SAMPLE_WAIT_BEFORE,
+				      .since = time,
+				      .task = context->task,
+				      .stack = context->stack,
+				      .ends = context->ends };
+}
+
+/* A thread that was there before resumes, or the recording ends. If it slept at ->since, and did not run before, it had slept from the begin on. */
+static void offcpu_report_before(struct offcpu *waits, struct sample_task *task, uint64_t end, unsigned cpu)
+{
+	if (!task->wait.stack || end < task->wait.since) {
+		waits->before++;
+		return;
+	}
+	task->wait.since = waits->begin;
+	offcpu_report(waits, task, end, cpu);
 }
 
 void offcpu_stop(struct offcpu *waits, const struct record *record, enum wire_sample loss,
@@ -183,7 +208,7 @@ static void offcpu_resume(struct offcpu *waits, struct sample_task *task, const 
 		waits->preempted++;
 		waits->preempted_ns += record->time - wait->since;
 	} else if (wait->state == SAMPLE_WAIT_BEFORE) {
-		waits->before++;
+		offcpu_report_before(waits, task, record->time, cpu);
 	} else {
 		offcpu_give_up(waits, task, record->time);
 	}
@@ -242,8 +267,9 @@ static void end_wait(void *data, struct sample_task *task)
 
 	if (task->wait.state == SAMPLE_WAIT_BLOCKED)
 		offcpu_report(waits, task, waits->end, task->wait.cpu);
-	else if (task->wait.state == SAMPLE_WAIT_BEFORE)
-		waits->before += scan_is_blocked(task->process->pid, task->tid);
+	else if (task->wait.state == SAMPLE_WAIT_BEFORE &&
+		 (task->wait.stack || scan_is_blocked(task->process->pid, task->tid)))
+		offcpu_report_before(waits, task, waits->end, task->wait.cpu);
 	task->wait.state = SAMPLE_WAIT_NONE;
 }
 

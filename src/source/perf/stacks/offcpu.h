@@ -7,8 +7,8 @@
  * when the thread runs again, not when it is woken: the time in a CPU's run queue is a part of it.
  *
  * If a stack was lost, the wait has none, but its length is known. A wait that is open when the recording ends lasts until
- * then. One that was open when the recording began has an unknown stack: it is only counted. A preemption is not a wait:
- * preemptions are counted, with their time.
+ * then. One that was open when the recording began has no stack of the kernel's: the caller may know it (offcpu_asleep()), otherwise the wait is only
+ * counted. A preemption is not a wait: preemptions are counted, with their time.
  *
  * Wake-ups are samples of the waker. One belongs to the wait of the thread that it wakes. It may be recorded just before that thread's
  * switch.
@@ -49,7 +49,7 @@ struct offcpu {
 	uint64_t gap;	     /* switches may be missing until then; 0: none is */
 	uint64_t last_gap;   /* the same from then on; UINT64_MAX: none is */
 	uint64_t preempted, preempted_ns;
-	uint64_t before; /* threads that were blocked when the recording began */
+	uint64_t before; /* threads that were blocked when the recording began, with an unknown stack */
 };
 
 /*
@@ -58,6 +58,13 @@ struct offcpu {
  * @time: now; all times here are in the kernel's clock
  */
 void offcpu_begin(struct offcpu *waits, struct tasks *tasks, offcpu_take *take, void *data, uint64_t time);
+
+/*
+ * offcpu_asleep - a thread sleeps at this time with this stack. If it has not run since offcpu_begin(), its wait began then.
+ * Call it before any switch is processed, also one that is earlier.
+ */
+void offcpu_asleep(struct offcpu *waits, struct sample_task *task, uint64_t time,
+		   const struct attributed *context);
 
 /* offcpu_stop - the stack of a thread that stops. @loss: why @context is unknown, or WIRE_SAMPLE_KEPT */
 void offcpu_stop(struct offcpu *waits, const struct record *record, enum wire_sample loss,

@@ -44,12 +44,12 @@ struct sample_wait {
 		SAMPLE_WAIT_PREEMPTED,
 		SAMPLE_WAIT_ENDED,
 	} state;
-	int loss;	/* enum wire_sample: why task and stack are not known */
-	uint64_t since; /* in the kernel's clock */
-	uint32_t task, stack;
-	unsigned ends; /* how the stack ends: `struct attributed` */
-	unsigned cpu;  /* on which it stopped */
-	bool woken;    /* it was, since it stopped */
+	int loss;	      /* enum wire_sample: why task and stack are not known */
+	uint64_t since;	      /* in the kernel's clock */
+	uint32_t task, stack; /* 0: unknown */
+	unsigned ends;	      /* how the stack ends: `struct attributed` */
+	unsigned cpu;	      /* on which it stopped */
+	bool woken;	      /* it was, since it stopped */
 };
 
 /* A wake-up before the switch of a thread that is on its way to sleep. */
