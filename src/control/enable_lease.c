@@ -13,10 +13,10 @@
 #include "session/events/event_condition.h"
 
 /*
- * Locks are on bytes of the session's file: an event's on its desired state, that of the functions on the calls area, a rule's far
- * behind the file's end.
+ * Locks are on bytes of the session's file, far behind its end, but for that of the functions, which is on the calls area. The lock of an event
+ * or of a rule is one of its content, too: if another command changes it, the lock of a lease is no longer on what there is.
  */
-static const off_t rule_locks = (off_t)1 << 60;
+static const off_t rule_locks = (off_t)1 << 60, event_locks = (off_t)1 << 61;
 
 static const uint64_t CODE_WAIT_NS = UINT64_C(10000000000);
 
@@ -32,13 +32,8 @@ struct leased_rule {
 	char where[WIRE_RULES_MAX]; /* the expression of the one that was found */
 };
 
-enum {
-	LEASED_OFF = 1, /* it was off, and the lease has changed it */
-	LEASED_SHARED,	/* another lease had switched it on */
-};
-
 struct leased_event {
-	uint8_t held;  /* 0: the lease does not have it */
+	bool held;
 	uint8_t state; /* enum wire_switch: as the leases made it */
 	uint32_t filter, sample, limit;
 };
@@ -71,14 +66,44 @@ static bool enable_lease_drop(const struct enable_lease *lease, off_t at)
 	return !others_hold(lease, at);
 }
 
-static off_t event_lock(const struct enable_lease *lease, uint32_t index)
+/* An event's state, and its condition as far as that is one. */
+static struct leased_event enable_lease_state(uint8_t state, const struct wire_condition *condition)
 {
-	return (off_t)(lease->session->geometry.desired_offset + index);
+	struct leased_event event = { .state = state };
+
+	if (state == WIRE_CONDITIONAL) {
+		event.filter = condition->filter;
+		event.sample = condition->sample;
+		event.limit = condition->limit;
+	}
+	return event;
 }
 
-static off_t rule_lock(const char *glob)
+static struct leased_event enable_lease_present(const struct enable_lease *lease, uint32_t index)
 {
-	return rule_locks + hash_stable(glob, strlen(glob));
+	return enable_lease_state(lease->session->desired[index], &lease->session->conditions[index]);
+}
+
+static bool is_same_state(const struct leased_event *one, const struct leased_event *other)
+{
+	return one->state == other->state && one->filter == other->filter && one->sample == other->sample &&
+	       one->limit == other->limit;
+}
+
+static off_t event_lock(uint32_t index, const struct leased_event *event)
+{
+	const uint32_t content[] = { event->state, event->filter, event->sample, event->limit };
+
+	return event_locks + ((off_t)index << 32) + hash_stable(content, sizeof(content));
+}
+
+static off_t rule_lock(const char *glob, const struct session_rule *rule)
+{
+	const uint32_t content[] = { hash_stable(glob, strlen(glob)),
+				     hash_stable(rule->where, strlen(rule->where)), rule->state,
+				     rule->level };
+
+	return rule_locks + hash_stable(content, sizeof(content));
 }
 
 unsigned enable_lease_lasting(struct session *session, int file)
@@ -86,8 +111,11 @@ unsigned enable_lease_lasting(struct session *session, int file)
 	const struct enable_lease lease = { .session = session, .file = file };
 	unsigned on = 0;
 
-	for (uint32_t n = 0; n < session_event_count(session); n++)
-		on += wire_is_on(session->desired[n]) && !others_hold(&lease, event_lock(&lease, n));
+	for (uint32_t n = 0; n < session_event_count(session); n++) {
+		const struct leased_event present = enable_lease_present(&lease, n);
+
+		on += wire_is_on(present.state) && !others_hold(&lease, event_lock(n, &present));
+	}
 	return on;
 }
 
@@ -147,7 +175,7 @@ static int enable_lease_rule(struct enable_lease *lease, unsigned n)
 		rule.where = strcpy(leased->where, rule.where);
 	leased->own = enable_lease_rule_of(lease, n);
 	leased->held = true;
-	if (found && is_leased(&rule) && others_hold(lease, rule_lock(glob))) {
+	if (found && is_leased(&rule) && others_hold(lease, rule_lock(glob, &rule))) {
 		leased->own = rule;
 	} else if (found && is_lease_rule(&leased->own, &rule)) {
 		leased->held = false;
@@ -156,7 +184,7 @@ static int enable_lease_rule(struct enable_lease *lease, unsigned n)
 		leased->former = rule;
 	}
 	if (leased->held)
-		enable_lease_hold(lease, rule_lock(glob));
+		enable_lease_hold(lease, rule_lock(glob, &leased->own));
 	if (!leased->held || leased->own.where == leased->where)
 		return 0;
 	if (session_change_rule(lease->session, glob, &leased->own) != 0)
@@ -165,29 +193,22 @@ static int enable_lease_rule(struct enable_lease *lease, unsigned n)
 	return 0;
 }
 
-/* Whether an event is as the leases made it. */
-static bool enable_lease_is_own(const struct enable_lease *lease, uint32_t index)
+/* Whether a glob comes again: its last place counts. */
+static bool comes_again(const struct enable_lease *lease, unsigned n)
 {
-	const struct session *session = lease->session;
-	const struct leased_event *leased = &lease->events[index];
-	const struct wire_condition *condition = &session->conditions[index];
-
-	return session->desired[index] == leased->state &&
-	       (leased->state != WIRE_CONDITIONAL ||
-		(condition->filter == leased->filter && condition->sample == leased->sample &&
-		 condition->limit == leased->limit));
+	for (unsigned later = n + 1; later < lease->count; later++)
+		if (strcmp(lease->globs[later], lease->globs[n]) == 0)
+			return true;
+	return false;
 }
 
-static void enable_lease_take(struct enable_lease *lease, uint32_t index, uint8_t held, uint8_t state,
-			      const struct wire_condition *condition)
+/* Have an event as it is, or will be. One that is not on needs no lock: nothing of it would stay. */
+static void enable_lease_take(struct enable_lease *lease, uint32_t index, const struct leased_event *event)
 {
-	lease->events[index] = (struct leased_event){ .held = held, .state = state };
-	if (state == WIRE_CONDITIONAL) {
-		lease->events[index].filter = condition->filter;
-		lease->events[index].sample = condition->sample;
-		lease->events[index].limit = condition->limit;
-	}
-	enable_lease_hold(lease, event_lock(lease, index));
+	lease->events[index] = *event;
+	lease->events[index].held = true;
+	if (wire_is_on(event->state))
+		enable_lease_hold(lease, event_lock(index, event));
 }
 
 /* @n: its glob */
@@ -195,20 +216,22 @@ static int enable_lease_event(struct enable_lease *lease, uint32_t index, unsign
 {
 	struct session *session = lease->session;
 	const struct session_rule rule = enable_lease_rule_of(lease, n);
-	const uint8_t want = session->desired[index];
+	const struct leased_event present = enable_lease_present(lease, index);
+	struct leased_event own;
 	struct wire_condition condition;
 	struct event_copy copy;
 	enum wire_switch state;
 
-	if (wire_is_on(want)) {
-		if (others_hold(lease, event_lock(lease, index)))
-			enable_lease_take(lease, index, LEASED_SHARED, want, &session->conditions[index]);
+	if (wire_is_on(present.state)) {
+		if (others_hold(lease, event_lock(index, &present)))
+			enable_lease_take(lease, index, &present);
 		lease->kept += *rule.where != 0;
 		return 0;
 	}
 	event_copy(session, index, &copy);
 	state = event_condition(session, &rule, &copy.event, &condition);
-	enable_lease_take(lease, index, LEASED_OFF, (uint8_t)state, &condition);
+	own = enable_lease_state((uint8_t)state, &condition);
+	enable_lease_take(lease, index, &own);
 	return session_change(session, (uint16_t)(index + 1), state,
 			      state == WIRE_CONDITIONAL ? &condition : NULL);
 }
@@ -266,7 +289,8 @@ int enable_lease_begin(struct enable_lease *lease, struct session *session, int 
 	}
 	lease->seen = lease->before = session_event_count(session);
 	for (unsigned n = 0; !error && n < lease->count; n++)
-		error = enable_lease_rule(lease, n);
+		if (!comes_again(lease, n))
+			error = enable_lease_rule(lease, n);
 	for (uint32_t n = 0; !error && n < lease->seen; n++) {
 		const unsigned glob = enable_lease_glob(lease, n);
 
@@ -284,28 +308,25 @@ int enable_lease_begin(struct enable_lease *lease, struct session *session, int 
 	return error;
 }
 
-/* The process that registers an event gives it the state of the rule that decides. */
+/* The process that registers an event gives it the state of the rule that decides, which may be another one's. */
 void enable_lease_refresh(struct enable_lease *lease)
 {
 	const uint32_t count = lease->events ? session_event_count(lease->session) : 0;
 
 	for (; lease->seen < count; lease->seen++) {
 		const unsigned n = enable_lease_glob(lease, lease->seen);
-		const uint8_t state = lease->session->desired[lease->seen];
-		enum wire_switch own;
+		const struct leased_event present = enable_lease_present(lease, lease->seen);
 
-		if (n == lease->count)
-			continue;
-		own = enable_lease_rule_of(lease, n).state;
-		if (state == own || (state == WIRE_UNFIT && own == WIRE_CONDITIONAL))
-			enable_lease_take(lease, lease->seen, LEASED_OFF, state,
-					  &lease->session->conditions[lease->seen]);
+		if (n < lease->count &&
+		    (wire_is_on(present.state) ||
+		     (present.state == WIRE_UNFIT && lease->rules[n].own.state == WIRE_CONDITIONAL)))
+			enable_lease_take(lease, lease->seen, &present);
 	}
 }
 
 bool enable_lease_unfit(const struct enable_lease *lease, unsigned id)
 {
-	return lease->events && id && id <= lease->seen && lease->events[id - 1].held == LEASED_OFF &&
+	return lease->events && id && id <= lease->seen && lease->events[id - 1].held &&
 	       lease->events[id - 1].state == WIRE_UNFIT;
 }
 
@@ -316,7 +337,7 @@ static void return_rule(struct enable_lease *lease, unsigned n)
 	struct session_rule rule;
 	char rules[WIRE_RULES_MAX];
 
-	if (!leased->held || !enable_lease_drop(lease, rule_lock(glob)))
+	if (!leased->held || !enable_lease_drop(lease, rule_lock(glob, &leased->own)))
 		return;
 	enable_lease_copy_rules(lease->session, rules);
 	if (session_rule_find(rules, glob, &rule) && is_lease_rule(&leased->own, &rule))
@@ -341,17 +362,21 @@ static enum wire_switch remaining_state(struct session *session, uint32_t index,
 static int return_event(struct enable_lease *lease, uint32_t index)
 {
 	struct session *session = lease->session;
-	const struct leased_event *leased = &lease->events[index];
+	const struct leased_event *leased = &lease->events[index],
+				  present = enable_lease_present(lease, index);
+	struct leased_event remaining;
 	struct wire_condition condition;
 	enum wire_switch state;
 
-	if (!leased->held || !enable_lease_drop(lease, event_lock(lease, index)) ||
-	    !enable_lease_is_own(lease, index))
+	if (!leased->held ||
+	    (wire_is_on(leased->state) && !enable_lease_drop(lease, event_lock(index, leased))) ||
+	    !is_same_state(&present, leased))
 		return 0;
 	state = remaining_state(session, index, &condition);
-	if (index < lease->before && leased->held == LEASED_OFF && state != WIRE_UNFIT)
+	if (index < lease->before && state != WIRE_UNFIT)
 		state = WIRE_OFF;
-	if (state == leased->state && state != WIRE_CONDITIONAL)
+	remaining = enable_lease_state((uint8_t)state, &condition);
+	if (is_same_state(&present, &remaining))
 		return 0;
 	return session_change(session, (uint16_t)(index + 1), state,
 			      state == WIRE_CONDITIONAL ? &condition : NULL);

@@ -421,10 +421,20 @@ static void choose_target(void)
 	*whom = 0;
 }
 
+static bool is_among_events(const char *glob)
+{
+	for (size_t n = 0; n < events.count; n++)
+		if (strcmp(events.globs[n], glob) == 0)
+			return true;
+	return false;
+}
+
 /* --event must not leave out events that another option asks for. Return: 0, or CMD_FAULTS after a message. */
 static int cmd_record_add_events(const char *const *globs)
 {
 	for (; events.count && *globs; globs++) {
+		if (is_among_events(*globs))
+			continue;
 		if (!array_reserve(events.globs, events.room, events.count + 2))
 			return cmd_failed("out of memory");
 		events.globs[events.count++] = *globs;

@@ -85,13 +85,13 @@ static int record_target_switch(const struct record_options *options, const stru
 {
 	struct attachment *attachment = recorder->attachment;
 	const bool all =
-		!options->globs_given && enable_lease_lasting(&attachment->session, attachment->file) == 0;
+		!*options->globs && enable_lease_lasting(&attachment->session, attachment->file) == 0;
 	int error;
 
 	*rules = (struct record_rules){ 0 };
 	if (!options->where.conditions.count)
 		return attach_switch(attachment, options->globs, NULL, recorder->quiet);
-	error = record_where_rules(&options->where, all ? "*" : NULL, options->globs, rules);
+	error = record_where_rules(&options->where, all ? "*" : NULL, options->globs, true, rules);
 	if (error)
 		return record_where_failed(error);
 	error = attach_switch(attachment, rules->globs, rules->wheres, recorder->quiet);
@@ -166,6 +166,10 @@ static int refuse_for_kernel(const struct record_options *options)
 			     : options->sampling.processes.count ? "--pid"
 								 : NULL;
 
+	for (size_t n = 0; !option && n < options->where.conditions.count; n++)
+		if (record_where_has_glob(options->where.conditions.globs[n]))
+			return cmd_usage("--where: of TARGET kernel, give the events to --event, and the "
+					 "expression alone");
 	return option ? cmd_usage("%s: TARGET kernel has its own events, which --event selects; remove %s",
 				  option, option)
 		      : 0;

@@ -74,6 +74,11 @@ static char *where_join(const struct record_where *where, const char *glob)
 	return joined < 0 ? NULL : strdup(text);
 }
 
+bool record_where_has_glob(const char *condition)
+{
+	return where_glob_bytes(condition) != 0;
+}
+
 char *record_where_glob(const char *condition)
 {
 	const size_t bytes = where_glob_bytes(condition);
@@ -84,22 +89,25 @@ char *record_where_glob(const char *condition)
 	return glob;
 }
 
+/* @where: NULL: without a condition */
 static int where_add_rule(const struct record_where *where, struct record_rules *rules, size_t *count,
 			  char *glob)
 {
 	if (!glob)
 		abort();
 	rules->globs[*count] = glob;
-	rules->wheres[*count] = where_join(where, glob);
+	rules->wheres[*count] = where ? where_join(where, glob) : strdup("");
 	return rules->wheres[(*count)++] ? 0 : -E2BIG;
 }
 
 int record_where_rules(const struct record_where *where, const char *first, const char *const *events,
-		       struct record_rules *out)
+		       bool rest, struct record_rules *out)
 {
-	const size_t most = where->events + where->conditions.count + 2;
-	size_t count = 0;
+	size_t most = where->conditions.count + 2, count = 0;
 	int error = 0;
+
+	for (size_t n = 0; events[n]; n++)
+		most++;
 
 	*out = (struct record_rules){ calloc(most, sizeof(*out->globs)), calloc(most, sizeof(*out->wheres)) };
 	if (!out->globs || !out->wheres)
@@ -108,6 +116,8 @@ int record_where_rules(const struct record_where *where, const char *first, cons
 		error = where_add_rule(where, out, &count, strdup(first));
 	for (size_t n = 0; n < where->events && !error; n++)
 		error = where_add_rule(where, out, &count, strdup(events[n]));
+	for (size_t n = where->events; rest && events[n] && !error; n++)
+		error = where_add_rule(NULL, out, &count, strdup(events[n]));
 	for (size_t n = 0; n < where->conditions.count && !error; n++) {
 		char *glob = record_where_glob(where->conditions.globs[n]);
 
@@ -158,7 +168,7 @@ int record_where_begin(const struct record_where *where, struct session *session
 
 	if (!where->conditions.count)
 		return 0;
-	error = record_where_rules(where, NULL, events, &rules);
+	error = record_where_rules(where, NULL, events, false, &rules);
 	if (!error)
 		error = session_change_begin(session);
 	if (!error) {

@@ -15,6 +15,9 @@ struct record_where {
 /* record_where_check - before anything is recorded. Return: 0; CMD_USAGE after a message. */
 int record_where_check(const struct record_where *where);
 
+/* record_where_has_glob - whether a condition is for the events of a glob only. */
+bool record_where_has_glob(const char *condition);
+
 /* record_where_glob - the glob of a condition, which the caller frees. Return: NULL: it has none. */
 char *record_where_glob(const char *condition);
 
@@ -26,11 +29,12 @@ struct record_rules {
 /*
  * record_where_rules - the rules of the conditions.
  * @first: NULL, or a glob of the lowest rank
- * @events: globs; the first ones are the user's
+ * @events: globs; the first ones are the user's, whose conditions are also those without a glob
+ * @rest: also the others of them, which other options need
  * Return: 0; -E2BIG: the conditions of a glob are too long. In any case record_rules_free() frees them.
  */
 int record_where_rules(const struct record_where *where, const char *first, const char *const *events,
-		       struct record_rules *out);
+		       bool rest, struct record_rules *out);
 void record_rules_free(struct record_rules *rules);
 
 /* record_where_failed - print a line that explains an error of the rules. Return: CMD_FAULTS. */

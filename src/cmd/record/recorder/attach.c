@@ -112,6 +112,9 @@ int attach_switch(struct attachment *attachment, const char *const *globs, const
 	}
 	error = enable_lease_begin(&attachment->lease, session, attachment->file, *globs ? globs : all,
 				   wheres, &matched);
+	if (error == -ENOSPC && wheres)
+		return cmd_failed("--where: the conditions are too long for the session of %s",
+				  attachment->word);
 	if (error)
 		return cmd_failed("%s: cannot switch events on: %s", attachment->word,
 				  kernel_device_explain(error));
