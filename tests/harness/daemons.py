@@ -38,6 +38,7 @@ def unpacked(package, path):
         shutil.copytree(os.path.join(new, "tree"), partial, symlinks=True)
         with contextlib.suppress(OSError):  # another test was faster
             os.rename(partial, place)
+        shutil.rmtree(partial, ignore_errors=True)
     return os.path.join(place, path)
 
 
@@ -50,11 +51,13 @@ def serving(*command, ready, stop=None):
         wait_until(ready, "the server")
         yield process.pid
     finally:
-        if stop:
-            stop()
-        else:
-            process.send_signal(signal.SIGTERM)
-        ended(process)
+        try:
+            if stop:
+                stop()
+            else:
+                process.send_signal(signal.SIGTERM)
+        finally:
+            ended(process)
 
 
 @contextlib.contextmanager

@@ -71,7 +71,7 @@ int cmd_spans_failed(const char *path, const struct burin_trace *trace, int erro
 	if (error == -EDOM)
 		return cmd_where_failed();
 	if (error == -EINVAL)
-		return pair_failed(path, trace, missing);
+		return pair_failed(path, trace, missing ? missing : "");
 	if (error == -ENODATA && names->count)
 		return cmd_usage(
 			"%s: the trace has no span %s%s; burin report --spans lists those of events, and "

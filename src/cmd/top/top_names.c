@@ -167,13 +167,22 @@ static uint32_t top_names_whole(const struct top_names *names, uint32_t image, u
 	return names->extents[low - 1].location;
 }
 
+/* Code that is made at run time may give its addresses to another function. */
+static bool top_names_is_made(const struct images *images, uint32_t image)
+{
+	const uint32_t kind = images->numbered[image - 1]->kind;
+
+	return kind == WIRE_IMAGE_JIT || kind == WIRE_IMAGE_JITDUMP || kind == WIRE_IMAGE_ANONYMOUS;
+}
+
 /* Functions that a look-up has found. */
-static void top_names_keep_extents(struct top_names *names)
+static void top_names_keep_extents(struct top_names *names, const struct images *images)
 {
 	for (size_t n = 0; n < names->order_count; n++) {
 		const struct top_location *at = names->order[n], *before = n ? names->order[n - 1] : at;
 
-		if (!at->size || (n && before->image == at->image && before->begin == at->begin) ||
+		if (!at->size || top_names_is_made(images, at->image) ||
+		    (n && before->image == at->image && before->begin == at->begin) ||
 		    !array_reserve(names->extents, names->extent_room, names->extent_count + 1))
 			continue;
 		names->extents[names->extent_count++] =
@@ -271,7 +280,7 @@ int top_names_look_up(struct top_names *names, const struct images *images)
 		top_names_sort(names, images);
 		error = symbolize(asked, top_names_collect(names, images, asked, offsets), &options, &counts);
 		if (names->whole)
-			top_names_keep_extents(names);
+			top_names_keep_extents(names, images);
 	}
 	names->asked = names->count;
 	free(names->order);

@@ -67,6 +67,8 @@ struct blame {
 	struct blame_part *parts;     /* 0 is none; 1: running, without a sample */
 	size_t part_count, part_room;
 	struct hash_table part_numbers;
+	uint32_t *fold_numbers; /* of blame_fold.c, by part; 0 but in a fold */
+	size_t fold_room;
 	bool has_switches, has_wakes, has_samples, has_stacks;
 	bool samples_in_ns;
 	uint64_t dropped; /* times that the states kept were too many, and forgotten */

@@ -26,13 +26,12 @@ struct blame_callee {
 
 struct blame_fold {
 	const struct blame *blame;
-	uint32_t *
-		callers; /* by part: the functions of its heaviest stack, as ->callers of a part; 0: it is none of samples */
-	size_t room;
+	struct fold_chain *chains; /* callers of folded parts */
+	size_t chain_count, chain_room;
 	uint32_t function; /* string: below which the difference is; 0: none */
 	struct blame_callee
 		callees[FOLD_CALLEES]; /* the heaviest first, of the slowest spans; .name 0: no more */
-	uint64_t weight;	       /* of all below the function, in the slowest spans */
+	uint64_t weight;	       /* of running below the function, in the slowest spans */
 };
 
 struct blame_set {

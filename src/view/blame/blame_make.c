@@ -157,10 +157,8 @@ static int take_sample(struct blame_maker *maker, const struct burin_record *rec
 		return -ENOMEM;
 	if (record->event == maker->waiting)
 		return take_wait(maker, thread, ns, sample.weight);
-	kept.part = blame_part_of_stack(maker->blame, &maker->functions, sample.stack);
+	kept.stack = sample.stack;
 	kept.weight = sample.weight;
-	if (!kept.part)
-		return -ENOMEM;
 	return blame_samples_keep(&maker->samples, thread, &kept, oldest_begin(maker, ns));
 }
 
@@ -188,7 +186,10 @@ static int add_samples(struct cut_span *cut, uint32_t thread, const struct sched
 	int error = 0;
 
 	for (size_t n = 0; n < count && !error; n++) {
-		error = blame_add(cut->vector, sample[n].part, sample[n].weight);
+		const uint32_t part =
+			blame_part_of_stack(cut->maker->blame, &cut->maker->functions, sample[n].stack);
+
+		error = part ? blame_add(cut->vector, part, sample[n].weight) : -ENOMEM;
 		if (piece->state == SCHED_UNKNOWN)
 			cut->weights = view_add(cut->weights, sample[n].weight);
 	}
@@ -516,6 +517,7 @@ int blame_make(struct blame *blame, const struct burin_trace *trace, struct view
 void blame_free(struct blame *blame)
 {
 	free(blame->parts);
+	free(blame->fold_numbers);
 	hash_table_free(&blame->part_numbers);
 	*blame = (struct blame){ .parts = NULL };
 }

@@ -14,9 +14,10 @@
 
 enum {
 	NAME_BYTES = 512,
-	CALLERS = 64,	      /* functions of a stack that are kept */
-	CALLERS_BYTES = 4096, /* of their names */
-	SHORT_FRAMES = 3,     /* functions of a stack by which waits differ */
+	CALLERS = 64,		 /* functions of a stack that are kept */
+	CALLERS_BYTES = 4096,	 /* of their names */
+	CALLERS_ALL = 256 << 20, /* of those of all stacks: those of later ones are left out */
+	SHORT_FRAMES = 3,	 /* functions of a stack by which waits differ */
 };
 
 /* ---- Parts */
@@ -185,13 +186,16 @@ static const char *function_of(const struct burin_profile *profile, uint32_t loc
 }
 
 /* The functions of a stack that have names, from a frame on, a line each; that of the first one is empty if it has none. Return: a string. */
-static uint32_t callers_of(struct blame *blame, const struct burin_profile *profile, uint32_t stack)
+static uint32_t callers_of(struct blame *blame, struct blame_stacks *stacks, uint32_t stack)
 {
+	const struct burin_profile *profile = stacks->profile;
 	char text[CALLERS_BYTES], room[NAME_BYTES];
 	struct burin_stack frame;
 	size_t used = 0;
 
 	*text = 0;
+	if (stacks->bytes > CALLERS_ALL)
+		return 0;
 	for (unsigned n = 0; n < CALLERS && !burin_profile_stack(profile, stack, &frame); n++) {
 		const char *name = named_function(profile, frame.location, room);
 
@@ -202,6 +206,7 @@ static uint32_t callers_of(struct blame *blame, const struct burin_profile *prof
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", n ? "\n" : "",
 						 name);
 	}
+	stacks->bytes += used;
 	return view_string(blame->strings, text);
 }
 
@@ -222,7 +227,7 @@ uint32_t blame_part_of_stack(struct blame *blame, struct blame_stacks *stacks, u
 	own = program_frame(profile, stack);
 	if (!burin_profile_stack(profile, own, &frame)) {
 		part.what = view_string(blame->strings, function_of(profile, frame.location, room));
-		part.callers = callers_of(blame, profile, own);
+		part.callers = callers_of(blame, stacks, own);
 	}
 	return stacks->parts[stack] = blame_part_find(blame, &part);
 }

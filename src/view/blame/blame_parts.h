@@ -23,6 +23,7 @@ int blame_add_part(struct blame *blame, struct blame_vector *vector, const struc
 struct blame_stacks {
 	struct burin_profile *profile; /* NULL: the trace has no samples */
 	uint32_t *parts;	       /* by stack; 0: not found yet */
+	size_t bytes;		       /* of texts of stacks, at most */
 };
 
 /* blame_part_of_stack - the part of a thread that ran in a stack. Return: 0: no memory. */

@@ -9,7 +9,7 @@
 struct blame_sample {
 	uint64_t time; /* ns */
 	uint64_t weight;
-	uint32_t part;
+	uint32_t stack; /* of the profile */
 };
 
 struct blame_sample_list {

@@ -322,5 +322,5 @@ int slowest_print(struct span_pick *pick, const struct view_report *report, stru
 	free(slowest.order);
 	free(slowest.formatter);
 	view_lines_free(&slowest.lines);
-	return error;
+	return !error && pick->strings.failed ? -ENOMEM : error;
 }

@@ -118,7 +118,7 @@ static void print_more(const struct table *table, const void *row, struct view_b
 	const struct tail_report *report = table->data;
 	const struct tail_line *line = row;
 
-	if (report->blame.parts[line->row->part].below &&
+	if (report->blame.parts[line->row->part].below && report->fold.callees[0].name &&
 	    report->blame.parts[line->row->part].kind == BLAME_RUNNING) {
 		view_buffer_print(out, "%14sof which ", "");
 		blame_fold_callees(&report->fold, line->row->part, out);
@@ -426,5 +426,5 @@ int tail_print(struct span_pick *pick, const struct view_report *report, const c
 	free(tail.vectors);
 	blame_free(&tail.blame);
 	blame_spans_free(tail.spans, tail.count);
-	return error;
+	return !error && pick->strings.failed ? -ENOMEM : error;
 }

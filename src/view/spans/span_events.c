@@ -167,6 +167,16 @@ static int add_return(struct span_events *events, const struct burin_event *even
 	return 0;
 }
 
+/* Whether an event of the same name, of which a hostile trace may have many, has given a return its role. */
+static bool has_end(const struct span_events *events, const struct burin_event *end,
+		    const struct span_role *role)
+{
+	for (uint32_t n = events->first[end->id]; n; n = events->roles[n].next)
+		if (events->roles[n].side == SPAN_END && events->roles[n].definition == role->definition)
+			return true;
+	return false;
+}
+
 /* A function with probes at its begin and its return: its calls are spans. */
 static int add_probe(struct span_events *events, const struct burin_event *event)
 {
@@ -185,7 +195,7 @@ static int add_probe(struct span_events *events, const struct burin_event *event
 		if (add_role(events, event, &role) != 0)
 			return -ENOMEM;
 		role.side = SPAN_END;
-		return add_role(events, end, &role);
+		return has_end(events, end, &role) ? 0 : add_role(events, end, &role);
 	}
 	return 0;
 }
