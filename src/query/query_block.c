@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/containers/array.h"
+#include "base/number.h"
 #include "query/query_kinds.h"
 #include "view/json.h"
 #include "view/records/field_json.h"
@@ -293,16 +294,46 @@ const struct read_stream *query_row_file(const struct burin_trace *trace, uint64
 	return NULL;
 }
 
-/* The number of a file among those of all rings. */
-static uint64_t file_number(const struct burin_trace *trace, const char *name)
+static int files_by_address(const void *a, const void *b)
 {
-	uint64_t file = 0;
+	const struct block_file *one = a, *other = b;
+
+	return number_order((uintptr_t)one->name, (uintptr_t)other->name);
+}
+
+int query_layout_files(struct query_layout *layout)
+{
+	const struct burin_trace *trace = layout->query->trace;
+	size_t count = 0;
 
 	for (unsigned n = 0; n < trace->stream_count; n++)
-		for (unsigned at = 0; at < trace->streams[n].file_count; at++, file++)
-			if (trace->streams[n].files[at].name == name)
-				return file;
-	return file;
+		count += trace->streams[n].file_count;
+	layout->files = calloc(count + 1, sizeof(*layout->files));
+	if (!layout->files)
+		return -ENOMEM;
+	for (unsigned n = 0; n < trace->stream_count; n++)
+		for (unsigned at = 0; at < trace->streams[n].file_count; at++, layout->file_count++)
+			layout->files[layout->file_count] =
+				(struct block_file){ trace->streams[n].files[at].name, layout->file_count };
+	qsort(layout->files, layout->file_count, sizeof(*layout->files), files_by_address);
+	return 0;
+}
+
+void query_layout_free(struct query_layout *layout)
+{
+	free(layout->files);
+	layout->files = NULL;
+	layout->file_count = 0;
+}
+
+/* The number of a file. Records of several CPUs take turns, and a split recording has thousands of files. */
+static uint64_t file_number(const struct query_layout *layout, const char *name)
+{
+	const struct block_file wanted = { name, 0 },
+				*found = bsearch(&wanted, layout->files, layout->file_count,
+						 sizeof(*layout->files), files_by_address);
+
+	return found ? found->number : layout->file_count;
 }
 
 /* A record is identified by its file and its offset there. */
@@ -314,7 +345,7 @@ static void rows_number(const struct query_layout *layout, const struct read_run
 	for (size_t n = 0; n < run->count; n++) {
 		if (run->records[n].file != name) {
 			name = run->records[n].file;
-			file = file_number(layout->query->trace, name) << ROW_FILE_SHIFT;
+			file = file_number(layout, name) << ROW_FILE_SHIFT;
 		}
 		numbers[n] = file | run->records[n].offset;
 	}

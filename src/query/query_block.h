@@ -27,6 +27,12 @@ struct query_block {
 	struct block_column columns[]; /* by slot */
 };
 
+/* A file of the trace, by the address of its name, and its number among those of all rings. */
+struct block_file {
+	const char *name;
+	uint64_t number;
+};
+
 /* Which column of a table is where in a block. */
 struct query_layout {
 	const struct query *query;
@@ -35,10 +41,15 @@ struct query_layout {
 	unsigned slots[QUERY_COLUMNS]; /* 0: not asked for */
 	enum query_type types[QUERY_COLUMNS];
 	unsigned slot_count;
-	size_t bytes; /* of a block */
+	size_t bytes;		  /* of a block */
+	struct block_file *files; /* in order of their addresses: query_layout_files() */
+	size_t file_count;
 };
 
 void query_layout_make(struct query_layout *layout, const struct query_scan *scan);
+/* query_layout_files - number the files, for rows that are records. Return: 0; -ENOMEM. Call query_layout_free() in any case. */
+int query_layout_files(struct query_layout *layout);
+void query_layout_free(struct query_layout *layout);
 /* Begins a block. */
 void query_block_clear(const struct query_layout *layout, struct query_block *block);
 /* Makes a cell NULL. */

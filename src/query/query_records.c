@@ -202,7 +202,7 @@ int query_records_begin(struct query_scan *scan)
 		     (records->work.to && records->work.from >= records->work.to);
 	if (scan->done)
 		return 0;
-	error = records_open(records);
+	error = query_layout_files(&records->layout) ?: records_open(records);
 	return error ? error : query_records_next(scan);
 }
 
@@ -274,6 +274,7 @@ void query_records_end(struct query_scan *scan)
 
 	read_ahead_close(records->ahead);
 	burin_cursor_close(records->cursor);
+	query_layout_free(&records->layout);
 	free(records->own.items);
 	free(records->own.bytes);
 	free(records);

@@ -38,7 +38,7 @@ def contains(stack, frames):
 class Profile:
     """A recording as it is reported: stacks with how often they were seen, and what `.burin/profile` says."""
 
-    def __init__(self, path, few=0.02):
+    def __init__(self, path, few=0.1):
         self.path = path
         equal(run(BURIN, "check", path).status, 0, "burin check")
         with open(os.path.join(path, ".burin", "profile"), encoding="utf-8") as file:

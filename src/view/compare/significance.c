@@ -130,8 +130,11 @@ static bool significance_sum(const struct significance *how, struct significance
 	scale = to->ratios ? 1 : (row->mean[0] + row->mean[1]) / 2;
 	if (!(scale > 0) || !isfinite(scale))
 		return false;
-	if (to->ratios)
+	if (to->ratios) {
 		significance_sum_values(how, row, true, &sums);
+		row->mean[0] = exp(sums.mean[0]);
+		row->mean[1] = exp(sums.mean[1]);
+	}
 	to->scale = scale;
 	to->difference = (sums.mean[1] - sums.mean[0]) / scale;
 	to->own = (sums.variance[0] + sums.variance[1]) / scale / scale;

@@ -42,7 +42,7 @@ struct significance_row {
 	bool wanted;				 /* is judged, if each side has a value */
 	unsigned group;				 /* rows of one group have variances of one kind */
 	/* Results */
-	double mean[2];	  /* of the sides; NaN: no value */
+	double mean[2];	  /* of the sides, the geometric one unless a value is 0; NaN: no value */
 	double low, high; /* where the difference of the means is, with 95 %; by their ratio */
 	double chance;	  /* NaN: not judged */
 };
