@@ -49,7 +49,7 @@ enum {
 	/* Between ledgers; a killed recorder leaves one that is as old as the longer of these. */
 	SAMPLER_LEDGER_NS = 1000000000,
 	SAMPLER_LEDGER_ROUNDS = 20,
-	/* Threads whose stack is read at the begin; meanwhile rings are not. */
+	/* Threads whose stack is read at the begin; rings are not read in this time. */
 	SAMPLER_SLEEPERS_MAX = 500,
 };
 
